@@ -22,14 +22,14 @@ pub enum IdMatch {
 
 /// Finds the id that equals `typed` or starts with it, ignoring case.
 pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> IdMatch {
-    let wanted = typed.trim().to_lowercase();
+    let prefix = typed.trim().to_lowercase();
     let mut found: BTreeSet<&str> = BTreeSet::new();
     for id in ids {
         let lower = id.to_lowercase();
-        if lower == wanted {
+        if lower == prefix {
             return IdMatch::One(id.to_owned());
         }
-        if wanted.len() >= MIN_ID_CHARS && lower.starts_with(&wanted) {
+        if prefix.len() >= MIN_ID_CHARS && lower.starts_with(&prefix) {
             found.insert(id);
         }
     }
@@ -46,14 +46,14 @@ pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> IdM
 
 /// The names most similar to `typed`, best first.
 pub fn similar_names<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let wanted = typed.trim().to_lowercase();
-    if wanted.len() < 2 || wanted.len() > 200 {
+    let prefix = typed.trim().to_lowercase();
+    if prefix.len() < 2 || prefix.len() > 200 {
         return Vec::new();
     }
     let score = |name: &str| {
         let name = name.to_lowercase();
-        let whole = strsim::normalized_damerau_levenshtein(&wanted, &name);
-        if name.contains(&wanted) || wanted.contains(&name) { whole.max(MIN_NAME_SIMILARITY) } else { whole }
+        let whole = strsim::normalized_damerau_levenshtein(&prefix, &name);
+        if name.contains(&prefix) || prefix.contains(&name) { whole.max(MIN_NAME_SIMILARITY) } else { whole }
     };
     let names: BTreeSet<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
     let mut scored: Vec<(f64, &str)> = names.into_iter().map(|name| (score(name), name)).collect();

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_16_a_folder_lets_in_what_is_below_it_and_nothing_else() {
+    fn r_16_a_readable_folder_includes_its_subfolders_only() {
         let some = ReadNotes::parse("Work/, Private/Recipes").unwrap();
         assert_eq!(some, ReadNotes::Folders(vec!["Work".into(), "Private/Recipes".into()]));
         for path in ["Work/a.md", "Work/deep/b.md", "Private/Recipes/soup.md"] {

@@ -353,7 +353,7 @@ fn ops_02_bad_values_name_key_place_and_what_is_allowed() {
 }
 
 #[test]
-fn rec_02_the_weights_are_the_literal_ones_until_somebody_changes_them() {
+fn rec_02_the_default_weights_are_those_of_the_specification() {
     let recall = ConfigCase::default().ok().config.recall;
     assert_eq!(
         (recall.rewrite, recall.fusion, recall.decay),
@@ -370,7 +370,7 @@ fn rec_02_the_weights_are_the_literal_ones_until_somebody_changes_them() {
 }
 
 #[test]
-fn x_20_matching_words_count_without_end_unless_capped() {
+fn x_20_matching_words_are_uncapped_by_default() {
     let linear = |text: &str| ConfigCase::default().user(text).ok().config.recall.linear;
     assert_eq!([0, 1, 40].map(|matching| linear("").matches(matching)), [0, 1, 40]);
     let capped = linear("recall.linear.keyword_cap = 3");

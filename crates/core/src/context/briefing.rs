@@ -268,8 +268,8 @@ fn always_load_part(material: &BriefingMaterial, cut: &mut Vec<String>) -> (Stri
     for entry in material.always.iter().take(MAX_ALWAYS_LOAD_ENTRIES) {
         let before = part.left_out;
         let text = one_line(&entry.text, MAX_LINE_CHARS);
-        let said = if text.starts_with(&entry.title) { text } else { format!("{}: {text}", entry.title) };
-        part.line(&format!("- {said}"));
+        let line = if text.starts_with(&entry.title) { text } else { format!("{}: {text}", entry.title) };
+        part.line(&format!("- {line}"));
         entries += usize::from(part.left_out == before);
     }
     let sections =
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn rev_09_what_was_decided_without_the_person_is_told_until_it_is_taken_back() {
+    fn rev_09_automatic_decisions_are_reported_until_undone() {
         let receipt = |number: u32, end, automatic: bool| daily_log::ProposalReceipt {
             id: format!("p-20261115-{number:03}"),
             end,
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_compaction_only_what_may_be_gone() {
+    fn after_a_compaction_the_briefing_is_shorter() {
         let briefing =
             build_briefing(&material(), BriefingMoment::Compacted, Agent::Claude, b"secret", RANDOM);
         assert!(briefing.text.contains("Never push to main") && briefing.text.contains("mend the valve"));
@@ -608,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_where_there_is_nothing() {
+    fn an_empty_briefing_injects_nothing() {
         assert_eq!(brief_of(&BriefingMaterial::default()), Briefing::default());
         let starter = BriefingMaterial {
             identity: vec!["# Soul\n\n<!-- hint -->\n".to_owned()],
@@ -618,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn ver_11_it_stays_under_every_limit_and_says_what_was_cut() {
+    fn ver_11_the_briefing_keeps_its_limits_and_names_omissions() {
         let rules: String =
             (0..200).map(|n| format!("- (2026-10-01) Rule {n} {}\n", "word ".repeat(60))).collect();
         let findings = (0..200)

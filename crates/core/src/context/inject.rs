@@ -154,9 +154,9 @@ fn is_output(line: &str) -> bool {
 }
 
 /// True if an earlier message adds something to the question. The same question again does not answer it.
-pub fn adds_to_question(said: &str, question: &str) -> bool {
-    let asks = said.trim_end().ends_with(['?', '？']);
-    !asks && coverage(&content_words(said), &content_words(question)) < MIN_ECHO_OVERLAP
+pub fn adds_to_question(text: &str, question: &str) -> bool {
+    let asks = text.trim_end().ends_with(['?', '？']);
+    !asks && coverage(&content_words(text), &content_words(question)) < MIN_ECHO_OVERLAP
 }
 
 /// A memory selected for a prompt.
@@ -203,7 +203,7 @@ pub fn build_block(
     let mut body = String::new();
     let mut room = MAX_BLOCK_CHARS;
     let (mut ids, mut names) = (Vec::new(), Vec::new());
-    let mut told: HashSet<u64> = HashSet::new();
+    let mut shown_statements: HashSet<u64> = HashSet::new();
     let (mut digests, mut messages) = (0, 0);
     for InjectedMemory { document, text, nearest, doubted, .. } in in_order(chosen) {
         let is_message = document.source == DocumentSource::Message;
@@ -213,7 +213,8 @@ pub fn build_block(
             false => (*text).to_owned(),
         };
         // An episode adds little to lines with the same content.
-        let known = room < MIN_EPISODE_CHARS || coverage(&content_words(&part), &told) >= MAX_EPISODE_OVERLAP;
+        let known = room < MIN_EPISODE_CHARS
+            || coverage(&content_words(&part), &shown_statements) >= MAX_EPISODE_OVERLAP;
         if (is_digest && (known || digests == MAX_DIGESTS))
             || (is_message && (known || messages == MAX_MESSAGES))
         {
@@ -221,7 +222,7 @@ pub fn build_block(
         }
         digests += usize::from(is_digest);
         messages += usize::from(is_message);
-        told.extend(content_words(&part));
+        shown_statements.extend(content_words(&part));
         let entry = injected_line(document, &part, *doubted, now);
         let length = entry.chars().count() + 1;
         if ids.len() == MAX_LINES {
@@ -268,7 +269,7 @@ fn in_order<'m, 'a>(chosen: &'m [InjectedMemory<'a>]) -> impl Iterator<Item = &'
 /// passage that is nearest to the question and those that share words with it first. The request of a digest
 /// only names the topic; file names, passed checks and list marks count only if there is nothing else.
 pub fn excerpt(text: &str, question: &str, nearest: &str, most: usize) -> String {
-    let asked = content_words(question);
+    let question_words = content_words(question);
     let sentences: Vec<&str> =
         sentences::lines(text).into_iter().flat_map(sentences::split_sentences).collect();
     let request = sentences.first().filter(|first| first.starts_with('“') && sentences.len() > 1);
@@ -276,7 +277,7 @@ pub fn excerpt(text: &str, question: &str, nearest: &str, most: usize) -> String
     let first = usize::from(topic.is_some());
     let worth = |place: usize| {
         let sentence = sentences[place];
-        let shared = content_words(sentence).intersection(&asked).count();
+        let shared = content_words(sentence).intersection(&question_words).count();
         let near =
             usize::from(nearest.contains(sentence) || (!nearest.is_empty() && sentence.contains(nearest)));
         shared + NEAREST_WEIGHT * near
@@ -300,8 +301,8 @@ pub fn excerpt(text: &str, question: &str, nearest: &str, most: usize) -> String
         }
     }
     kept.sort_unstable();
-    let told = topic.into_iter().chain(kept.into_iter().map(|(_, sentence)| sentence));
-    one_line(&told.collect::<Vec<_>>().join(" "), most)
+    let sentences = topic.into_iter().chain(kept.into_iter().map(|(_, sentence)| sentence));
+    one_line(&sentences.collect::<Vec<_>>().join(" "), most)
 }
 
 /// True for the part of a digest that lists changed files and passed checks, and for a mark without words.
@@ -344,7 +345,7 @@ pub fn is_agent_finding(document: &Document) -> bool {
 /// Renders one line: the day, the speaker, the fact, a short id.
 fn injected_line(document: &Document, text: &str, doubted: bool, now: &Zoned) -> String {
     let day = document.created.map(|at| day(at.to_zoned(now.time_zone().clone()).date()));
-    let whose = match (document.source, document.origin) {
+    let source = match (document.source, document.origin) {
         (DocumentSource::Note, _) => "note",
         (_, Origin::User) => "user",
         (_, Origin::Agent) => "agent",
@@ -355,7 +356,7 @@ fn injected_line(document: &Document, text: &str, doubted: bool, now: &Zoned) ->
     let doubts: String = doubts.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
     let id: String = document.id.rsplit('#').next().unwrap_or_default().chars().take(ID_CHARS).collect();
     let day = day.map(|day| format!("{day} ")).unwrap_or_default();
-    format!("- {day}{whose}: {}{doubts} [{id}]", one_line(text, MAX_ENTRY_CHARS))
+    format!("- {day}{source}: {}{doubts} [{id}]", one_line(text, MAX_ENTRY_CHARS))
 }
 
 /// Renders the answer to an agent's query, best first. It says more than [`build_block`]: a memory keeps its lines
@@ -467,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn brf_07_what_was_loaded_is_named_by_its_first_words_or_not_at_all() {
+    fn brf_07_loaded_memories_are_named_by_their_first_words() {
         for title in ["", "  ", "\u{200b}", "\u{1b}[0m", "—"] {
             let hit =
                 Document { title: title.to_owned(), ..document(DocumentSource::Observation, Origin::Agent) };
@@ -479,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn r_18_the_log_does_not_bring_back_what_a_memory_says() {
+    fn r_18_the_log_does_not_repeat_a_memory() {
         let said = Document {
             kind: "observation".to_owned(),
             ..document(DocumentSource::Observation, Origin::User)
@@ -492,7 +493,7 @@ mod tests {
 
     /// Shortens an episode to the relevant sentences. Requirements: FUT-12.
     #[test]
-    fn an_episode_is_told_by_what_bears_on_the_question() {
+    fn an_episode_is_shortened_to_its_relevant_sentences() {
         let text =
             "“the list is empty”. Fixed in the client. The decoder rejected fractional seconds. Tests pass.";
         let question = "why did the decoder fail on seconds?";
@@ -505,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn b_14_of_what_was_said_nothing_that_a_tool_printed_is_injected() {
+    fn b_14_tool_output_is_not_injected_with_messages() {
         assert_eq!(shown(&document(DocumentSource::Message, Origin::Tool), "x"), InjectionBlock::default());
         assert!(shown(&document(DocumentSource::Message, Origin::User), "x").text.contains(" user: x ["));
         assert!(shown(&document(DocumentSource::Message, Origin::Agent), "x").text.contains(" agent: x ["));
@@ -536,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn b_06_what_fits_far_less_than_the_best_is_left_out() {
+    fn b_06_hits_far_below_the_best_are_dropped() {
         let document = document(DocumentSource::Entry, Origin::User);
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
         let one =
@@ -588,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_said_as_people_say_them() {
+    fn ages_are_formatted_for_people() {
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
         let said = |at: &str| age(time::parse(at).unwrap(), now);
         assert_eq!(said("2026-11-15T09:00:00Z"), "today");
@@ -615,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_known_again_whatever_stands_around_it() {
+    fn a_prompt_is_recognised_inside_other_text() {
         let wrapped = fence::fence(RANDOM, "something of ours");
         let mark = prompt_fingerprint("which port does the ledger use?");
         assert_eq!(prompt_fingerprint(&format!("{wrapped}\n\nwhich port  does the ledger use?\n")), mark);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn r_13_what_was_kept_is_named_with_its_undo() {
+    fn r_13_saved_memories_are_named_with_their_undo() {
         assert_eq!(kept_line(&[], 0), None);
         assert_eq!(
             kept_line(&[kept(1)], 0).as_deref(),

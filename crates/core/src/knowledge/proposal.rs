@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_17_evidence_knows_when_it_was_said_last() {
+    fn r_17_evidence_has_the_time_of_its_last_statement() {
         let at = |second| Timestamp::from_second(second).ok();
         let said = |at| ProposalEvidence { said: at, ..ProposalEvidence::default() };
         for (first, then, last) in [(1, 2, 2), (2, 1, 2)] {

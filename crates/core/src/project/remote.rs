@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_remote_is_none() {
+    fn invalid_remotes_are_rejected() {
         for garbage in [
             "",
             "   ",

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cites_nothing_is_not_known() {
+    fn sentences_without_support_are_dropped() {
         assert_eq!(supported_sentences("I do not know.", &passages()), []);
         assert_eq!(supported_sentences("The Redis TTL is 3600 seconds.", &passages()), []);
         assert_eq!(supported_sentences("The Redis TTL is 3600 seconds [7].", &passages()), []);

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn r_08_the_question_leans_towards_what_is_surely_right_only() {
+    fn r_08_feedback_uses_confident_hits_only() {
         let columns = columns(&[10, 10]);
         let postings = [once(&[])];
         let lexical = lexical::score(&columns, &postings);
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_looked_at_never_ranks_above_what_was() {
+    fn unrescored_documents_never_rank_above_rescored_ones() {
         let columns = columns(&[10; 300]);
         let lexical = lexical::score(&columns, &[]);
         let cosines: Vec<f32> = (0..300).map(|at| 0.9 - at as f32 * 0.001).collect();

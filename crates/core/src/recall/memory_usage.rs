@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fbk_09_what_a_person_says_weighs_more_than_what_was_seen() {
+    fn fbk_09_explicit_feedback_outweighs_observed_use() {
         for seen in [UsageSignal::Used, UsageSignal::Ignored, UsageSignal::Missed] {
             assert!(seen.worth().abs() < UsageSignal::Good.worth().abs());
         }

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn sto_16_the_same_in_other_words_is_one_thing() {
+    fn sto_16_paraphrases_are_merged() {
         assert!(same("Always run pnpm test before a push", "always run `pnpm test` before a push.", 0.0));
         assert!(same(
             "The integration tests need the staging database to be up before they run",
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn sto_16_a_number_a_name_a_negation_or_a_value_makes_another_thing() {
+    fn sto_16_another_number_name_negation_or_value_prevents_a_merge() {
         for (one, other) in [
             ("Staging Postgres listens on port 5432", "Staging Postgres listens on port 5433"),
             ("Always run the linter before a commit", "Never run the linter before a commit"),

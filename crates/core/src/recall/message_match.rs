@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn b_06_a_message_has_to_cover_what_is_asked() {
+    fn b_06_a_message_must_cover_the_question() {
         let question = question(&[0.9, 0.8, 0.1]);
         let judge = |counts: &[u8]| question.match_message(counts, 10, bm25(10.0), Origin::User);
         assert!(judge(&[1, 1, 0]).is_some());

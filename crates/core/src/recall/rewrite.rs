@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn ver_12_what_is_no_rewording_is_rejected() {
+    fn ver_12_unrelated_rewrites_are_rejected() {
         let long = format!("redis {}", "word ".repeat(70));
         for (answer, why) in [
             ("", RejectedRewrite::Empty),

@@ -149,7 +149,7 @@ pub fn select(
     let k = k.min(MAX_LISTED_RESULTS);
     let mut selection = HitSelection::default();
     let mut pool: Vec<RecallHit> = Vec::new();
-    let mut said: HashMap<String, usize> = HashMap::new();
+    let mut groups: HashMap<String, usize> = HashMap::new();
     let mut held_texts: HashSet<String> = HashSet::new();
     for (ranked, document) in found.filter(|(_, document)| filters.matches(document)) {
         if held(&document) {
@@ -158,7 +158,7 @@ pub fn select(
             selection.dropped.push(dropped_hit(&document, ranked.score, DropReason::Held, Vec::new()));
             continue;
         }
-        match said.entry(normalise(&document.text)) {
+        match groups.entry(normalise(&document.text)) {
             Entry::Occupied(same) => {
                 let mut other = (ranked, document);
                 if let Some(shown) = pool.get_mut(*same.get())
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn b_06_what_is_far_from_the_best_is_not_shown_beside_it() {
+    fn b_06_hits_far_from_the_best_are_not_shown() {
         let mut found = found(5, |n| format!("t {n}"));
         // The first is old and ranks below others; only its relevance matters here.
         found[0].0.score = 0.1;
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_session_holds_is_not_shown_again() {
+    fn memories_already_in_the_session_are_not_shown_again() {
         let held = |document: &Document| document.id == "d00000";
         let selection = select(
             found(3, |n| format!("t {n}")).into_iter(),

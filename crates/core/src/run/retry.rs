@@ -11,7 +11,7 @@ const MAX_PAUSE: SignedDuration = SignedDuration::from_hours(2);
 /// The delay after attempt number `attempt` (from 1), or `None` if it was the last. `random` adds jitter of
 /// up to a quarter either way, to spread runs that failed together. A service's own retry-after time is a
 /// lower bound.
-pub fn retry_delay(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> Option<SignedDuration> {
+pub fn retry_delay(attempt: u32, random: u8, requested: Option<SignedDuration>) -> Option<SignedDuration> {
     if attempt >= MAX_ATTEMPTS {
         return None;
     }
@@ -20,7 +20,7 @@ pub fn retry_delay(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> 
     let millis = pause.as_millis() as i64;
     let spread = millis / 4 * (i64::from(random) - 128) / 128;
     let jittered = SignedDuration::from_millis(millis + spread);
-    Some(jittered.max(wanted.unwrap_or(SignedDuration::ZERO)))
+    Some(jittered.max(requested.unwrap_or(SignedDuration::ZERO)))
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_when_is_not_asked_before() {
+    fn a_requested_delay_is_respected() {
         let wanted = SignedDuration::from_hours(5);
         assert_eq!(retry_delay(1, 0, Some(wanted)), Some(wanted));
     }

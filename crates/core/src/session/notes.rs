@@ -151,9 +151,9 @@ fn appended(command: &str) -> (String, Vec<String>) {
         Some(here) => here_document(here).unwrap_or_default().to_owned(),
         None => {
             let words = before.rsplit(['\n', ';', '&']).next().unwrap_or(before).trim();
-            let said = ["echo ", "printf "].iter().find_map(|start| words.strip_prefix(start));
-            let said = said.unwrap_or_default().trim_start_matches("-e ").trim();
-            said.trim_matches(['"', '\'']).replace("\\n", "\n")
+            let written = ["echo ", "printf "].iter().find_map(|start| words.strip_prefix(start));
+            let written = written.unwrap_or_default().trim_start_matches("-e ").trim();
+            written.trim_matches(['"', '\'']).replace("\\n", "\n")
         }
     };
     if text.trim().is_empty() { nothing } else { (text, vec![file.to_owned()]) }

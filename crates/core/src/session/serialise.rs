@@ -48,16 +48,16 @@ pub fn render_block(message: &Message, zone: &TimeZone) -> Option<SerialisedBloc
         MessageRole::Tool => (RESULT_LABEL, MAX_TOOL_RESULT_CHARS),
         MessageRole::Summary => (SUMMARY_LABEL, MAX_SUMMARY_CHARS),
     };
-    let how =
+    let exit_note =
         message.outcome.as_ref().filter(|outcome| outcome.failed).map(|outcome| match outcome.exit_code {
             Some(code) => format!("(failed, exit code {code}) "),
             None => "(failed) ".to_owned(),
         });
-    if !message.text.trim().is_empty() || how.is_some() {
-        let said = render_excerpt(&message.text, most);
-        block.redacted = add_counts(&block.redacted, &said.redacted);
-        let said = [how.unwrap_or_default(), said.text].concat();
-        add(&mut block.text, message.at, zone, label, said.trim_end());
+    if !message.text.trim().is_empty() || exit_note.is_some() {
+        let excerpt = render_excerpt(&message.text, most);
+        block.redacted = add_counts(&block.redacted, &excerpt.redacted);
+        let excerpt = [exit_note.unwrap_or_default(), excerpt.text].concat();
+        add(&mut block.text, message.at, zone, label, excerpt.trim_end());
     }
     if !message.calls.is_empty() {
         let shown = message.calls.iter().take(MAX_CALLS);
@@ -65,9 +65,9 @@ pub fn render_block(message: &Message, zone: &TimeZone) -> Option<SerialisedBloc
         if message.calls.len() > MAX_CALLS {
             calls.push(format!("{} more", message.calls.len() - MAX_CALLS));
         }
-        let said = render_excerpt(&calls.join("; "), MAX_MESSAGE_CHARS);
-        block.redacted = add_counts(&block.redacted, &said.redacted);
-        add(&mut block.text, message.at, zone, CALLS_LABEL, &said.text);
+        let excerpt = render_excerpt(&calls.join("; "), MAX_MESSAGE_CHARS);
+        block.redacted = add_counts(&block.redacted, &excerpt.redacted);
+        add(&mut block.text, message.at, zone, CALLS_LABEL, &excerpt.text);
     }
     (!block.text.is_empty()).then_some(block)
 }
@@ -76,7 +76,7 @@ fn add_counts(one: &RedactionCounts, other: &RedactionCounts) -> RedactionCounts
     one.iter().chain(other.iter()).flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect()
 }
 
-fn add(text: &mut String, at: Option<Timestamp>, zone: &TimeZone, label: &str, said: &str) {
+fn add(text: &mut String, at: Option<Timestamp>, zone: &TimeZone, label: &str, body: &str) {
     if !text.is_empty() {
         text.push_str("\n\n");
     }
@@ -86,7 +86,7 @@ fn add(text: &mut String, at: Option<Timestamp>, zone: &TimeZone, label: &str, s
     }
     text.push_str(label);
     text.push(' ');
-    text.push_str(&harmless(said));
+    text.push_str(&harmless(body));
 }
 
 /// Escapes lines of `text` that look like the start of a block.

@@ -80,8 +80,8 @@ fn summary_argument(arguments: &Value) -> String {
     if let Value::String(text) = arguments {
         return text.clone();
     }
-    let told = SUMMARY_KEYS.iter().find_map(|key| arguments.get(key)).and_then(command);
-    told.unwrap_or_else(|| match arguments {
+    let summary = SUMMARY_KEYS.iter().find_map(|key| arguments.get(key)).and_then(command);
+    summary.unwrap_or_else(|| match arguments {
         Value::Null => String::new(),
         Value::Object(map) if map.is_empty() => String::new(),
         other => other.to_string(),

@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_fenced_is_gone_and_the_rest_stays(
+        fn fenced_text_is_removed_and_the_rest_kept(
             before in "[a-z <>/\n-]{0,40}", body in "[a-z <>/\n-]{0,80}", after in "[a-z <>/\n-]{0,40}",
         ) {
             let text = format!("{before}{}{after}", fence(MARKER, &body));

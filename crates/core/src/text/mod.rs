@@ -59,7 +59,7 @@ mod tests {
     const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
     #[test]
-    fn b_03_a_token_split_by_what_cannot_be_seen_is_caught() {
+    fn b_03_a_token_split_by_invisible_characters_is_redacted() {
         for split in
             ["\u{200B}", "\u{AD}", "\u{2060}", "\u{1b}[31m", "\u{1b}[0m\u{200D}", "\u{7}", "\u{E0041}"]
         {

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn ref_07_what_must_not_be_made_up_is_found() {
+    fn ref_07_specifics_are_extracted() {
         assert_eq!(found("Staging listens on port 5432."), ["5432"]);
         assert_eq!(
             found("See `src/pump.rs`, parse_token and parseToken."),

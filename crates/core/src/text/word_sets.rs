@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_two_texts_share_is_counted(ours in prop::collection::btree_set(0_u64..40, 0..30), theirs in prop::collection::btree_set(0_u64..40, 0..30)) {
+        fn shared_words_are_counted(ours in prop::collection::btree_set(0_u64..40, 0..30), theirs in prop::collection::btree_set(0_u64..40, 0..30)) {
             let [a, b] = [&ours, &theirs].map(|words| words.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(shared(&a, &b), ours.intersection(&theirs).count());
         }

@@ -49,8 +49,8 @@ pub fn amend(
     let lines = lines::read(text)?;
     let units = units(&lines);
     let saying = |words: &str| -> Vec<&Range<usize>> {
-        let wanted = normalise(words);
-        units.iter().filter(|unit| statement_text(&lines, unit) == wanted).collect()
+        let target = normalise(words);
+        units.iter().filter(|unit| statement_text(&lines, unit) == target).collect()
     };
     if !saying(&statement).is_empty() {
         return Ok(None);

@@ -301,7 +301,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cut_is_gone_and_the_rest_stays(before in "([a-z ]{0,20}\n){0,6}", after in "([a-z ]{0,20}\n){0,6}") {
+        fn an_erased_text_is_gone_and_the_rest_stays(before in "([a-z ]{0,20}\n){0,6}", after in "([a-z ]{0,20}\n){0,6}") {
             let target = ErasureTarget::new(&[SECRET]);
             let document = format!("{before}\n- {SECRET}\n\n{after}");
             let cut = target.remove_blocks(&document).unwrap();

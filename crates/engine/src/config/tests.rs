@@ -269,7 +269,7 @@ fn unset_takes_the_key_out_and_leaves_the_comment() {
 }
 
 #[test]
-fn what_would_not_load_is_not_written() {
+fn a_change_that_would_not_load_is_not_written() {
     let trial = ConfigFixture::new(Some("[user]\nname = 'A'\n"));
     assert!(trial.refuses("recal.k", "3").contains("did you mean recall.k?"));
     assert!(trial.refuses("recall.k", "300").contains("a whole number from 1 to 10"));

@@ -244,12 +244,12 @@ fn cards(places: &DataPaths, here: &InjectionContext) -> (Vec<CardLine>, Vec<Car
 }
 
 fn card_line(document: Document, usage: &UsageSummary, here: &InjectionContext) -> CardLine {
-    let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
+    let date = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
     let uses = usage.usage_score(&document, here.now.timestamp().as_second()).strength;
     #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
     let uses = (uses * 100.0) as i64;
     let Document { id, text, kind, project, .. } = document;
-    CardLine { id, text, kind, said_on: said, is_project_only: project.is_some(), uses }
+    CardLine { id, text, kind, said_on: date, is_project_only: project.is_some(), uses }
 }
 
 /// Returns the secret of this machine and the marker of a session: constant within the session and not
@@ -327,8 +327,8 @@ pub fn prompt(
     }
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (_, marker) = markers(places, &here.session)?;
-    let told = injection_log::read(places, &here.session);
-    let (held, briefed) = (told.held_ids(), told.has_briefing());
+    let record = injection_log::read(places, &here.session);
+    let (held, briefed) = (record.held_ids(), record.has_briefing());
     // Without a model, search uses keywords only (REC-11).
     let model = (how != RecallDepth::Words)
         .then(|| ModelStore::open(home).load(config.embed.model.as_str()).ok())

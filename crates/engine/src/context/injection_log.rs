@@ -189,10 +189,12 @@ impl InjectionRecord {
     /// The turns in order.
     pub fn turns(&self) -> Vec<InjectedTurn<'_>> {
         let mut turns: Vec<InjectedTurn<'_>> = Vec::new();
-        for told in &self.injections {
-            match (told.what, turns.last_mut()) {
-                (InjectionMoment::Prompt, _) => turns.push(InjectedTurn { prompt: told, tools: Vec::new() }),
-                (InjectionMoment::Tool, Some(turn)) => turn.tools.push(told),
+        for injection in &self.injections {
+            match (injection.what, turns.last_mut()) {
+                (InjectionMoment::Prompt, _) => {
+                    turns.push(InjectedTurn { prompt: injection, tools: Vec::new() })
+                }
+                (InjectionMoment::Tool, Some(turn)) => turn.tools.push(injection),
                 _ => {}
             }
         }
@@ -251,8 +253,8 @@ pub fn sessions(places: &DataPaths) -> Vec<String> {
 }
 
 /// Appends an injection without a sync: a lost line costs a repetition at worst.
-pub fn note(places: &DataPaths, told: Injection) -> io::Result<()> {
-    let (session, line) = (told.session.clone(), InjectionLogLine::Told(told));
+pub fn note(places: &DataPaths, injection: Injection) -> io::Result<()> {
+    let (session, line) = (injection.session.clone(), InjectionLogLine::Told(injection));
     add(places, &session, &line, false)
 }
 
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_has_is_what_it_was_told_since_it_was_summarised() {
+    fn a_sessions_context_restarts_after_a_compaction() {
         let record = InjectionRecord {
             injections: vec![
                 told(InjectionMoment::Prompt, 1, &["a"]),

@@ -77,9 +77,9 @@ pub fn add(places: &DataPaths, project: Option<&ProjectId>, kept: &[KeptMemory])
         return Ok(());
     }
     disk::create_private_folder(&places.notices_file())?;
-    let told = std::fs::read_to_string(reported_file(places)).unwrap_or_default();
+    let reported = std::fs::read_to_string(reported_file(places)).unwrap_or_default();
     let kept: Vec<&KeptMemory> =
-        kept.iter().filter(|kept| told.lines().all(|told| told != kept.change)).collect();
+        kept.iter().filter(|kept| reported.lines().all(|reported| reported != kept.change)).collect();
     if kept.is_empty() {
         return Ok(());
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn r_14_what_was_told_is_not_told_again_whoever_brings_it() {
+    fn r_14_a_notice_is_given_once_across_hooks() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         add(&places, None, &[kept(1)]).unwrap();

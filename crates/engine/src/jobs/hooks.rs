@@ -50,10 +50,10 @@ pub fn spool_signal(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -
     let mut messages = Vec::new();
     // The host keeps no transcript, or none yet: the input of the hook may be the only copy.
     if position.is_none() {
-        let said = |role, text: String| message(&signal.session, role, &text, at);
+        let new_message = |role, text: String| message(&signal.session, role, &text, at);
         match signal.kind {
-            HookKind::Prompt => messages.extend(prompt.map(|text| said(MessageRole::User, text))),
-            HookKind::Stop => messages.extend(answer.map(|text| said(MessageRole::Assistant, text))),
+            HookKind::Prompt => messages.extend(prompt.map(|text| new_message(MessageRole::User, text))),
+            HookKind::Stop => messages.extend(answer.map(|text| new_message(MessageRole::Assistant, text))),
             _ => {}
         }
     }
@@ -75,9 +75,9 @@ pub fn spool_signal(places: &DataPaths, mut signal: HookSignal, id: &ChangeId) -
 /// True if this is the first call for its event. An agent with both our settings lines and our plugin calls
 /// twice; in doubt it counts as the first. Events that are harmless to repeat always do.
 pub fn is_first_call(places: &DataPaths, signal: &HookSignal, at: Timestamp) -> bool {
-    let said = matches!(signal.kind, HookKind::Start | HookKind::Prompt)
+    let is_due = matches!(signal.kind, HookKind::Start | HookKind::Prompt)
         || (signal.kind == HookKind::Stop && signal.transcript.is_none());
-    if !said {
+    if !is_due {
         return true;
     }
     let call = HookCall::from_signal(signal);

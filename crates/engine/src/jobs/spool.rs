@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn cap_17_what_was_put_is_read_in_order_and_stays_until_it_is_done() {
+    fn cap_17_spool_files_are_read_in_order_and_kept_until_done() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::in_folder(folder.path().join("spool"));
         assert!(spool.pending_files().unwrap().is_empty());
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_put_aside_and_kept() {
+    fn unreadable_spool_files_are_quarantined() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::in_folder(folder.path().to_owned());
         let path = folder.path().join("x.json");

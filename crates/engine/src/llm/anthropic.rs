@@ -72,8 +72,8 @@ impl LanguageModel for AnthropicModel {
         let mut body = self.body(request);
         let response =
             self.server.ask("/v1/messages", &headers, &mut body, OPTIONAL_FIELDS, request, deadline)?;
-        let (heard, broken) = stream::read_stream::<AnthropicStream>(response, deadline);
-        heard.answer(broken, self, request, deadline.length)
+        let (stream, broken) = stream::read_stream::<AnthropicStream>(response, deadline);
+        stream.answer(broken, self, request, deadline.length)
     }
 }
 

@@ -168,9 +168,9 @@ impl CommandModel {
         deadline: Duration,
     ) -> Result<LlmAnswer, Error> {
         let word = self.display_name();
-        let heard = output::read(self.agent, &ended.stdout);
-        let cost = heard.cost.or_else(|| Some(self.price?.cost_of(heard.usage?)));
-        let lost = |error: Error| Err(error.with_usage(heard.usage, cost));
+        let output = output::read(self.agent, &ended.stdout);
+        let cost = output.cost.or_else(|| Some(self.price?.cost_of(output.usage?)));
+        let lost = |error: Error| Err(error.with_usage(output.usage, cost));
         let code = match ended.end {
             ProcessEnd::Late => return lost(Error::timed_out(deadline)),
             ProcessEnd::Flood => {
@@ -180,7 +180,7 @@ impl CommandModel {
             }
             ProcessEnd::Exit(code) => code,
         };
-        if let Some(failure) = &heard.failure {
+        if let Some(failure) = &output.failure {
             return lost(failure.to_error(&word, request));
         }
         if code != Some(0) {
@@ -190,13 +190,13 @@ impl CommandModel {
                 format!("{word} {how}{}", failure_report::reported_text(&ended.stderr, request, None)),
             ));
         }
-        if heard.text.trim().is_empty() {
+        if output.text.trim().is_empty() {
             let said = failure_report::reported_text(&ended.stderr, request, None);
             return lost(failure_report::provider(
                 Duration::ZERO,
                 format!("{word} returned no answer{said}"),
             ));
         }
-        Ok(LlmAnswer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })
+        Ok(LlmAnswer { text: output.text, whole: output.whole, usage: output.usage, cost })
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn sec_04_what_others_say_holds_no_key_no_secret_and_nothing_that_was_asked() {
+    fn sec_04_reported_errors_contain_no_key_secret_or_prompt() {
         let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
         let asked = request("the heating pump in the cellar\nmakes a humming noise at night");
         let shown = |text: &str| reported_text(text, &asked, Some("k-123"));

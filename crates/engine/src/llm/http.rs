@@ -276,9 +276,9 @@ fn rejected_field<'a>(
 ) -> Option<&'a OptionalField> {
     let there: Vec<&OptionalField> = optional.iter().filter(|part| body.contains_key(part.field)).collect();
     let text = text.to_lowercase();
-    let meant = |part: &&&OptionalField| part.words.iter().any(|word| text.contains(word));
+    let is_named = |part: &&&OptionalField| part.words.iter().any(|word| text.contains(word));
     let schema = |part: &&&OptionalField| part.instead.is_none() && part.words.contains(&"schema");
-    there.iter().find(meant).or_else(|| there.iter().find(schema)).copied()
+    there.iter().find(is_named).or_else(|| there.iter().find(schema)).copied()
 }
 
 fn refusal(response: &mut http::HttpResponse) -> String {
@@ -303,8 +303,8 @@ pub(super) fn parse_error_body(text: &str) -> (String, String) {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let kind =
         [error.get("code"), error.get("type")].into_iter().flatten().find_map(text).unwrap_or_default();
-    let said = [error.get("message"), value.get("message"), value.get("detail"), Some(error)];
-    (kind, said.into_iter().flatten().find_map(text).unwrap_or_default())
+    let messages = [error.get("message"), value.get("message"), value.get("detail"), Some(error)];
+    (kind, messages.into_iter().flatten().find_map(text).unwrap_or_default())
 }
 
 #[cfg(test)]

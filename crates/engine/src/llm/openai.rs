@@ -81,8 +81,8 @@ impl LanguageModel for OpenAiModel {
         let mut body = self.body(request);
         let response =
             self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL_FIELDS, request, deadline)?;
-        let (heard, broken) = stream::read_stream::<OpenAiStream>(response, deadline);
-        heard.answer(broken, self, request, deadline.length)
+        let (stream, broken) = stream::read_stream::<OpenAiStream>(response, deadline);
+        stream.answer(broken, self, request, deadline.length)
     }
 }
 

@@ -26,26 +26,26 @@ pub(super) fn read_stream<H: AnswerParser>(
     response: LlmResponse,
     deadline: AnswerDeadline,
 ) -> (H, Option<StreamBreak>) {
-    let mut heard = H::default();
+    let mut answer = H::default();
     if !response.is_stream {
         let mut bytes = Vec::new();
         return match response.body.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes) {
             Ok(_) => {
-                heard.parse_whole(&bytes);
-                (heard, None)
+                answer.parse_whole(&bytes);
+                (answer, None)
             }
-            Err(error) => (heard, Some(StreamBreak::from_error(&error))),
+            Err(error) => (answer, Some(StreamBreak::from_error(&error))),
         };
     }
     for event in EventStream::new(response.body) {
         match event {
-            Ok(data) if heard.event(&data).is_break() => return (heard, None),
-            Ok(_) if deadline.remaining().is_zero() => return (heard, Some(StreamBreak::Late)),
+            Ok(data) if answer.event(&data).is_break() => return (answer, None),
+            Ok(_) if deadline.remaining().is_zero() => return (answer, Some(StreamBreak::Late)),
             Ok(_) => {}
-            Err(broken) => return (heard, Some(broken)),
+            Err(broken) => return (answer, Some(broken)),
         }
     }
-    (heard, None)
+    (answer, None)
 }
 
 /// The error for an empty answer, if the server gave no reason.

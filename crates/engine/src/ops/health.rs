@@ -177,7 +177,7 @@ fn add_database_facts(
     facts.work.waiting += whole(due);
     facts.work.waiting_since = facts.work.waiting_since.into_iter().chain(since).min();
     (facts.work.failed_runs, facts.work.dead_runs) = (whole(failed), whole(dead));
-    let learnt = learning::look(db, now)?;
+    let learnt = learning::session_stats(db, now)?;
     (facts.sessions.learnt, facts.sessions.skipped) = (learnt.learnt, learnt.skipped);
     (facts.memories.proposals, facts.memories.oldest_proposal) = proposals::pending_count(db)?;
     facts.memories.unreflected_since = unreflected_since(db)?;

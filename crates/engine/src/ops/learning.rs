@@ -41,7 +41,7 @@ impl LearningStats {
 }
 
 /// Counts the sessions of the last [`LEARNING_DAYS`] by outcome.
-pub fn look(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
+pub fn session_stats(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
     let since = (now - SignedDuration::from_hours(24 * LEARNING_DAYS)).as_millisecond();
     let sessions: Vec<(String, bool)> = db.run(|connection| {
         connection

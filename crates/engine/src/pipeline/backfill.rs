@@ -145,12 +145,12 @@ impl BackfillContext<'_> {
                 report.stopped = true;
                 break;
             }
-            let Some(post) = self.acquire_lock(progress)? else {
+            let Some(worker_lock) = self.acquire_lock(progress)? else {
                 report.stopped = true;
                 break;
             };
             let (turn, rest) = waiting.split_at(turn_size(waiting));
-            let undone = self.learn_from_sessions(turn, &post, live, worlds, &mut report)?;
+            let undone = self.learn_from_sessions(turn, &worker_lock, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {
                 let TranscriptFile { path, size, modified, .. } = &candidate.file;
                 note(&BackfilledFile {
@@ -167,7 +167,7 @@ impl BackfillContext<'_> {
                 break;
             }
             pace.run_throttled(|| messages.update(&mut |_, _| {}).map(drop)).transpose()?;
-            drop(post);
+            drop(worker_lock);
             std::thread::sleep(TURN_PAUSE);
         }
         progress(BackfillProgress::Sessions(plan.candidates.len() - waiting.len(), plan.candidates.len()));
@@ -182,8 +182,9 @@ impl BackfillContext<'_> {
     ) -> Result<Option<WorkerLock>, Error> {
         let began = Instant::now();
         loop {
-            if let Some(post) = WorkerLock::acquire(&self.places.locks_folder(), WORKER_LOCK_TIMEOUT)? {
-                return Ok(Some(post));
+            if let Some(worker_lock) = WorkerLock::acquire(&self.places.locks_folder(), WORKER_LOCK_TIMEOUT)?
+            {
+                return Ok(Some(worker_lock));
             }
             if !progress(BackfillProgress::Waiting(began.elapsed())) {
                 return Ok(None);
@@ -195,7 +196,7 @@ impl BackfillContext<'_> {
     fn learn_from_sessions(
         &self,
         turn: &[BackfillCandidate],
-        post: &WorkerLock,
+        worker_lock: &WorkerLock,
         live: &StageContext,
         worlds: &(dyn Fn() -> StageContext + Sync),
         report: &mut BackfillReport,
@@ -208,16 +209,26 @@ impl BackfillContext<'_> {
         let events: Vec<Event> = turn.iter().filter_map(|candidate| event(candidate, now)).collect();
         let sessions: HashMap<String, &BackfillCandidate> =
             turn.iter().map(|candidate| (candidate.session(), candidate)).collect();
-        let heard = Mutex::new(std::mem::take(report));
+        let shared_report = Mutex::new(std::mem::take(report));
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        let learnt =
-            worker::run_backfill(post, live, worlds, &STAGE_REGISTRY, &events, threads, &|claimed, ended| {
+        let learnt = worker::run_backfill(
+            worker_lock,
+            live,
+            worlds,
+            &STAGE_REGISTRY,
+            &events,
+            threads,
+            &|claimed, ended| {
                 let candidate = claimed.event.session().and_then(|session| sessions.get(session));
                 if let Some(candidate) = candidate {
-                    heard.lock().unwrap_or_else(PoisonError::into_inner).add_run(claimed, ended, candidate);
+                    shared_report
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .add_run(claimed, ended, candidate);
                 }
-            });
-        *report = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+            },
+        );
+        *report = shared_report.into_inner().unwrap_or_else(PoisonError::into_inner);
         learnt?;
         report.sessions += turn.len() as u64;
         let db = Database::open(&self.places.database())?;

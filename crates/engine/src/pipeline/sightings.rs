@@ -69,12 +69,12 @@ pub fn find_in_other_projects(
 
 /// Finds the most similar equivalent statement in `reach`.
 fn best_match(db: &Database, seen: &NewSighting<'_>, reach: &str) -> Result<Option<StoredSighting>, Error> {
-    let said = normalise(seen.text);
+    let normalised = normalise(seen.text);
     let claim = AnalysedStatement::from_text(seen.text);
     let mut best: Option<(f32, StoredSighting)> = None;
     compare_newest(db, seen, reach, |likeness, row| {
         let theirs: String = row.get(4)?;
-        let is_same_text = words_of(&theirs) == said;
+        let is_same_text = words_of(&theirs) == normalised;
         let likeness = if is_same_text { 1.0 } else { likeness };
         // "Valve 1 is blue" and "valve 2 is blue" have almost the same embedding, as have "always" and
         // "never"; they are different statements.
@@ -169,17 +169,17 @@ pub fn add(db: &mut Database, seen: &NewSighting<'_>, became: Option<&str>) -> R
     let evidence = json(db, seen.evidence)?;
     let vector: Option<Vec<u8>> =
         (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
-    let said = normalise(seen.text);
+    let normalised = normalise(seen.text);
     db.change(|transaction| {
         // The table has each text once, so the same text in another project gets a key of its own.
         let taken: bool = transaction.query_row(
             "SELECT EXISTS (SELECT 1 FROM sightings WHERE said = ?1 AND project IS NOT ?2)",
-            params![said, seen.project],
+            params![normalised, seen.project],
             |row| row.get(0),
         )?;
         let key = match seen.project.filter(|_| taken) {
-            Some(project) => format!("{said}{PROJECT_SEPARATOR}{project}"),
-            None => said.clone(),
+            Some(project) => format!("{normalised}{PROJECT_SEPARATOR}{project}"),
+            None => normalised.clone(),
         };
         transaction.execute(
             "INSERT INTO sightings (said, text, vector, project, evidence, became, first, last, ends)
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn sto_16_the_same_in_other_words_is_one_thing() {
+    fn sto_16_paraphrases_are_merged() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn r_17_what_was_said_earlier_leaves_the_words_that_were_said_last() {
+    fn r_17_an_older_statement_does_not_replace_a_newer_one() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = Database::open(&folder.path().join("rekindle.db")).unwrap();
         let at = |second| Timestamp::from_second(second).unwrap();

@@ -19,13 +19,13 @@ impl StatementClassifier {
 
     /// Labels a sentence in its context ([`rekindle_core::knowledge::statement::ClassifyFn`]).
     pub fn label(&self, context: &str, sentence: &str) -> StatementLabels {
-        let said = self.classifier.label(&mut self.scratch.borrow_mut(), context, sentence);
+        let labels = self.classifier.label(&mut self.scratch.borrow_mut(), context, sentence);
         StatementLabels {
-            lasting: said.lasting,
-            once: said.once,
-            kinds: said.kinds,
-            everywhere: said.everywhere,
-            ends: said.ends,
+            lasting: labels.lasting,
+            once: labels.once,
+            kinds: labels.kinds,
+            everywhere: labels.everywhere,
+            ends: labels.ends,
         }
     }
 

@@ -78,24 +78,24 @@ pub enum WorkerPhase {
 /// Drains the spool, runs everything due, and returns. Later retries stay in the queue. `at` receives the
 /// moments for other work.
 pub fn run_pending(
-    post: &WorkerLock,
+    worker_lock: &WorkerLock,
     stage_context: &StageContext,
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
     let began = Instant::now();
-    let done = drain(post, stage_context, registry, at);
-    worker_events::report(stage_context, &done, began.elapsed());
-    done
+    let stats = drain(worker_lock, stage_context, registry, at);
+    worker_events::report(stage_context, &stats, began.elapsed());
+    stats
 }
 
 fn drain(
-    post: &WorkerLock,
+    worker_lock: &WorkerLock,
     stage_context: &StageContext,
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
-    let mut did = WorkerStats::default();
+    let mut stats = WorkerStats::default();
     let spool = Spool::in_folder(stage_context.places.spool_folder());
     let mut queue = open_queue(stage_context)?;
     queue.release_abandoned(stage_context.now().timestamp())?;
@@ -105,16 +105,16 @@ fn drain(
         .ignore_failure("an unreadable page is read later, and `doctor` reports it");
     let (watchdog, pace) = (Watchdog::start(RUN_TIMEOUT, abort_process), Throttle::default());
     while !stage_context.should_stop() {
-        if post.is_wanted() {
+        if worker_lock.is_wanted() {
             stage_context.request_stop();
             break;
         }
-        let begun = did.begun;
-        let taken = ingest_batch(&spool, &mut queue, registry, stage_context, &mut did)?;
-        if did.begun > begun {
+        let begun = stats.begun;
+        let taken = ingest_batch(&spool, &mut queue, registry, stage_context, &mut stats)?;
+        if stats.begun > begun {
             at(WorkerPhase::Began);
         }
-        let worked = run_due(&mut queue, registry, stage_context, &watchdog, &mut did, &|run, end| {
+        let worked = run_due(&mut queue, registry, stage_context, &watchdog, &mut stats, &|run, end| {
             worker_events::log_reflection(stage_context, run, end);
         })?;
         if worked {
@@ -126,7 +126,7 @@ fn drain(
     pace.run_if_postponed(|| at(WorkerPhase::Worked));
     health::note(&stage_context.places, &queue)?;
     queue.db().checkpoint()?;
-    Ok(did)
+    Ok(stats)
 }
 
 /// Opens the queue. A step whose result is lost in a power cut runs again; all steps are idempotent.
@@ -155,26 +155,28 @@ fn restore_hot_list(stage_context: &StageContext, queue: &mut RunQueue) -> Resul
 /// come first, in the context `live`, so that no session waits longer than one call. `heard` receives the end
 /// of every run.
 pub fn run_backfill(
-    post: &WorkerLock,
+    worker_lock: &WorkerLock,
     live: &StageContext,
     worlds: &(dyn Fn() -> StageContext + Sync),
     registry: &'static FunctionRegistry,
     events: &[Event],
     threads: usize,
-    heard: &(dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>) + Sync),
+    on_end: &(dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>) + Sync),
 ) -> Result<WorkerStats, Error> {
-    let mut did = WorkerStats::default();
+    let mut stats = WorkerStats::default();
     let mut queue = open_queue(live)?;
     queue.release_abandoned(live.now().timestamp())?;
     restore_hot_list(live, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     let spool = Spool::in_folder(live.places.spool_folder());
     let work_off = |stage_context: &StageContext, queue: &mut RunQueue| {
-        let (watchdog, mut did) = (Watchdog::start(RUN_TIMEOUT, abort_process), WorkerStats::default());
-        while !post.is_wanted() && run_due(queue, registry, stage_context, &watchdog, &mut did, heard)? {}
-        Ok::<_, Error>(did)
+        let (watchdog, mut stats) = (Watchdog::start(RUN_TIMEOUT, abort_process), WorkerStats::default());
+        while !worker_lock.is_wanted()
+            && run_due(queue, registry, stage_context, &watchdog, &mut stats, on_end)?
+        {}
+        Ok::<_, Error>(stats)
     };
-    while !post.is_wanted() && ingest_batch(&spool, &mut queue, registry, live, &mut did)? > 0 {}
-    did = did.merge(work_off(live, &mut queue)?);
+    while !worker_lock.is_wanted() && ingest_batch(&spool, &mut queue, registry, live, &mut stats)? > 0 {}
+    stats = stats.merge(work_off(live, &mut queue)?);
     queue.enqueue(registry, events, live.now().timestamp())?;
     let stage_context = worlds();
     std::thread::scope(|scope| {
@@ -183,29 +185,29 @@ pub fn run_backfill(
             work_off(&stage_context, &mut open_queue(&stage_context)?)
         };
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(helper)).collect();
-        did = did.merge(work_off(&stage_context, &mut queue)?);
+        stats = stats.merge(work_off(&stage_context, &mut queue)?);
         for helper in helpers {
-            did = did.merge(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            stats = stats.merge(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
         // The events of the last runs.
-        did = did.merge(work_off(&stage_context, &mut queue)?);
+        stats = stats.merge(work_off(&stage_context, &mut queue)?);
         Ok::<_, Error>(())
     })?;
     queue.db().checkpoint()?;
-    Ok(did)
+    Ok(stats)
 }
 
 /// Runs until asked to stop, for a worker that stays.
 pub fn run_forever(
-    post: &WorkerLock,
+    worker_lock: &WorkerLock,
     stage_context: &StageContext,
     registry: &FunctionRegistry,
     at: &mut dyn FnMut(WorkerPhase),
 ) -> Result<WorkerStats, Error> {
     let mut all = WorkerStats::default();
     loop {
-        let did = run_pending(post, stage_context, registry, at)?;
-        all = all.merge(did);
+        let stats = run_pending(worker_lock, stage_context, registry, at)?;
+        all = all.merge(stats);
         if stage_context.should_stop() {
             return Ok(all);
         }
@@ -235,9 +237,9 @@ fn ingest_batch(
     queue: &mut RunQueue,
     registry: &FunctionRegistry,
     stage_context: &StageContext,
-    did: &mut WorkerStats,
+    stats: &mut WorkerStats,
 ) -> Result<u64, Error> {
-    let batch = read_batch(spool, did)?;
+    let batch = read_batch(spool, stats)?;
     let sessions_failed = |cause| Error::Sessions { path: stage_context.places.sessions(), cause };
     let mut events = Vec::new();
     for (_, spooled) in &batch.files {
@@ -248,8 +250,8 @@ fn ingest_batch(
                     sessions::keep_messages(&stage_context.places, signal, messages)
                         .map_err(sessions_failed)?;
                 }
-                let told = injection_log::read(&stage_context.places, &signal.session);
-                events.extend(hook_signals::echo_request(signal, *position, &told, spooled.at));
+                let record = injection_log::read(&stage_context.places, &signal.session);
+                events.extend(hook_signals::echo_request(signal, *position, &record, spooled.at));
                 events.extend(hook_signals::capture_request(signal, *position, &spooled.id, spooled.at));
             }
         }
@@ -264,12 +266,12 @@ fn ingest_batch(
     remember_projects(&batch, stage_context);
     for (signal, _, at) in batch.signals() {
         sessions::mark_reopened(&stage_context.places.sessions(), signal, at).map_err(sessions_failed)?;
-        did.begun += u64::from(signal.kind == HookKind::Start && !signal.subagent);
+        stats.begun += u64::from(signal.kind == HookKind::Start && !signal.subagent);
     }
     for (path, _) in &batch.files {
         spool.remove_processed(path)?;
     }
-    did.taken += batch.files.len() as u64;
+    stats.taken += batch.files.len() as u64;
     Ok(batch.looked_at)
 }
 
@@ -307,7 +309,7 @@ impl SpoolBatch {
 
 /// Reads the next files of the spool in small batches, so that memory use stays flat. Unreadable files are
 /// moved aside.
-fn read_batch(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error> {
+fn read_batch(spool: &Spool, stats: &mut WorkerStats) -> Result<SpoolBatch, Error> {
     let (mut taken, mut bytes) = (SpoolBatch::default(), 0);
     for path in spool.oldest_files(MAX_BATCH_FILES)? {
         let Some(file) = spool.read(&path)? else { continue };
@@ -319,7 +321,7 @@ fn read_batch(spool: &Spool, did: &mut WorkerStats) -> Result<SpoolBatch, Error>
             }
             Err(_) => {
                 spool.quarantine(&path)?;
-                did.broken += 1;
+                stats.broken += 1;
             }
         }
         if bytes >= MAX_BATCH_BYTES {
@@ -385,8 +387,8 @@ fn run_due(
     registry: &FunctionRegistry,
     stage_context: &StageContext,
     watchdog: &Watchdog,
-    did: &mut WorkerStats,
-    heard: &dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>),
+    stats: &mut WorkerStats,
+    on_end: &dyn Fn(&ClaimedRun, &Result<FunctionOutcome, RunInterrupt>),
 ) -> Result<bool, Error> {
     let mut any = false;
     for _ in 0..MAX_BATCH_FILES {
@@ -398,12 +400,12 @@ fn run_due(
         watchdog.mark_begun();
         let ended = queue::run(queue, registry, &claimed, stage_context);
         watchdog.end();
-        heard(&claimed, &ended);
+        on_end(&claimed, &ended);
         match queue.finish_run(&claimed, ended, stage_context.now().timestamp())? {
-            RunStatus::Completed => did.completed += 1,
-            RunStatus::Skipped => did.skipped += 1,
-            RunStatus::Failed => did.failed += 1,
-            RunStatus::Dead => did.dead += 1,
+            RunStatus::Completed => stats.completed += 1,
+            RunStatus::Skipped => stats.skipped += 1,
+            RunStatus::Failed => stats.failed += 1,
+            RunStatus::Dead => stats.dead += 1,
             RunStatus::Running => {}
         }
     }

@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn b_15_what_somebody_else_has_changed_is_left_to_them() {
+    fn b_15_concurrently_changed_files_are_not_overwritten() {
         let folder = folder();
         let path = folder.path().join("settings.json");
         std::fs::write(&path, "theirs").unwrap();

@@ -183,11 +183,11 @@ fn answer(
     let mut freshness = FreshnessChecker { vault, snapshot: &snapshot, files: HashMap::new() };
     let mut merged: HashSet<u32> = HashSet::new();
     let (found, chosen) = loop {
-        let wanted = |number: u32| {
+        let is_visible = |number: u32| {
             !merged.contains(&number)
-                && filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true))
+                && filtered.as_ref().is_none_or(|is_visible| is_visible.get(number as usize) == Some(&true))
         };
-        let found = search(&snapshot, &mut query_embedding, &request.rules, &wanted, MAX_RANKED);
+        let found = search(&snapshot, &mut query_embedding, &request.rules, &is_visible, MAX_RANKED);
         let chosen = select_hits(&found, &snapshot, &mut freshness, usage, request);
         // An observation with very many mentions must not crowd out everything else.
         let crowded = found.ranked.len() >= MAX_RANKED && chosen.selection.hits.len() < request.k;
@@ -219,9 +219,9 @@ fn answer(
         selection.drop_faint();
     }
     let notes = selection.hits.len();
-    let said = message_hits(embedder, request, &selection);
-    let abstained = abstained && said.is_empty();
-    selection.hits.extend(said);
+    let messages = message_hits(embedder, request, &selection);
+    let abstained = abstained && messages.is_empty();
+    selection.hits.extend(messages);
     let shown = selection.hits[..notes]
         .iter()
         .map(|hit| {
@@ -333,7 +333,7 @@ fn message_hits(
     selection: &HitSelection,
 ) -> Vec<RecallHit> {
     let room = request.k.min(select::MAX_LISTED_RESULTS).saturating_sub(selection.hits.len());
-    let (Some(messages), Some(mut wanted)) = (request.messages, MessageFilter::from_filters(request.filters))
+    let (Some(messages), Some(mut filter)) = (request.messages, MessageFilter::from_filters(request.filters))
     else {
         return Vec::new();
     };
@@ -344,10 +344,10 @@ fn message_hits(
         return Vec::new();
     };
     if !asked {
-        wanted.cited = messages.citation_index();
+        filter.cited = messages.citation_index();
     }
     let found =
-        search::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, most);
+        search::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &filter, most);
     let known: HashSet<String> = selection.hits.iter().map(|hit| normalise(&hit.document.text)).collect();
     let lowest = selection.hits.iter().map(|hit| hit.ranked.score).fold(f32::INFINITY, f32::min);
     let unsaid = found.into_iter().filter(|found| {

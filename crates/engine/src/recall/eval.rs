@@ -99,14 +99,14 @@ pub fn generate_pairs(snapshot: &IndexSnapshot, limit: usize) -> GeneratedPairs 
             matches!(document.source, DocumentSource::Entry | DocumentSource::Skill) && document.active
         })
         .collect();
-    let mut said: HashMap<String, usize> = HashMap::new();
+    let mut text_counts: HashMap<String, usize> = HashMap::new();
     for document in &memories {
-        *said.entry(normalise(&document.text)).or_default() += 1;
+        *text_counts.entry(normalise(&document.text)).or_default() += 1;
     }
     let is_fit = |document: &&Document| {
         let text = normalise(&document.text);
         let title = normalise(&document.title);
-        !title.is_empty() && text != title && said.get(&text) == Some(&1)
+        !title.is_empty() && text != title && text_counts.get(&text) == Some(&1)
     };
     let mut fit: Vec<&Document> = memories.iter().filter(is_fit).collect();
     let skipped = memories.len() - fit.len();

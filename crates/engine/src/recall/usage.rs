@@ -119,20 +119,20 @@ impl UsageSummary {
     /// Counts the signals of each type over all memories.
     pub fn usage_counts(path: &Path) -> UsageCounts {
         let text = std::fs::read(path).unwrap_or_default();
-        let mut said = UsageCounts::default();
+        let mut counts = UsageCounts::default();
         for line in parse_lines(&text) {
             *match line.signal {
-                UsageSignal::Good => &mut said.good,
-                UsageSignal::Wrong => &mut said.wrong,
-                UsageSignal::Stale => &mut said.stale,
-                UsageSignal::Used => &mut said.used,
-                UsageSignal::Ignored => &mut said.ignored,
-                UsageSignal::Missed => &mut said.missed,
-                UsageSignal::Misled => &mut said.misled,
+                UsageSignal::Good => &mut counts.good,
+                UsageSignal::Wrong => &mut counts.wrong,
+                UsageSignal::Stale => &mut counts.stale,
+                UsageSignal::Used => &mut counts.used,
+                UsageSignal::Ignored => &mut counts.ignored,
+                UsageSignal::Missed => &mut counts.missed,
+                UsageSignal::Misled => &mut counts.misled,
                 UsageSignal::Shown | UsageSignal::Recalled => continue,
             } += 1;
         }
-        said
+        counts
     }
 
     /// The signals of a span of time, each with its memory.

@@ -44,7 +44,7 @@ pub struct ReviewQueue {
 /// Splits the queue into today's proposals and the rest (B-07).
 pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQueue, db::Error> {
     let standings = proposals::list_proposals(db, true)?;
-    let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
+    let open: Vec<Proposal> = standings.iter().map(|record| record.proposal.clone()).collect();
     let on_page = ids_on_page(db)?;
     let day_began = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
     let decided = proposals::decided_since(db, day_began)?;
@@ -52,8 +52,8 @@ pub fn asked_today(db: &Database, per_day: usize, now: &Zoned) -> Result<ReviewQ
     let today = select_asked(&ranked, &on_page, per_day, decided);
     let shown: HashSet<ProposalId> = today.iter().map(|folded| folded.proposal.id).collect();
     let find = |folded: &FoldedProposal<'_>| {
-        let standing = standings.iter().find(|standing| standing.proposal.id == folded.proposal.id)?;
-        Some((standing.clone(), folded.duplicates.clone()))
+        let record = standings.iter().find(|record| record.proposal.id == folded.proposal.id)?;
+        Some((record.clone(), folded.duplicates.clone()))
     };
     Ok(ReviewQueue {
         today: today.iter().filter_map(find).collect(),
@@ -120,10 +120,10 @@ pub fn refresh_page(
         reviewer: reviewer.to_owned(),
         date: now.date(),
         updated: now.timestamp(),
-        proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
+        proposals: asked.today.iter().map(|(record, _)| line(record)).collect(),
         later: asked.later.len(),
     };
-    let later: Vec<review::ListedProposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
+    let later: Vec<review::ListedProposal> = asked.later.iter().map(|(record, _)| line(record)).collect();
     vault.show_waiting(&later, proposals::machine_id(db)?, by, now)?;
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
@@ -135,13 +135,13 @@ pub fn refresh_page(
     Ok(vault.show_review(&queue, &known, &mut remember, by, now)?)
 }
 
-fn line(standing: &ProposalRecord) -> review::ListedProposal {
-    let proposal = &standing.proposal;
+fn line(record: &ProposalRecord) -> review::ListedProposal {
+    let proposal = &record.proposal;
     review::ListedProposal {
         id: proposal.id,
         place: proposal.place.clone(),
         title: proposal.title.clone(),
-        text: standing.worded.clone().unwrap_or_else(|| proposal.text.clone()),
+        text: record.worded.clone().unwrap_or_else(|| proposal.text.clone()),
         // A proposal to widen the scope is not tied to its own project.
         project: proposal.project.clone().filter(|_| proposal.section().is_some()),
     }
@@ -158,7 +158,7 @@ pub struct PageDecisions {
 
 /// Reads a person's decisions from the page if it changed since the last read. Ambiguous edits decide
 /// nothing: `review` and `doctor` report them until the page changes.
-pub fn look(
+pub fn read_decisions(
     db: &mut Database,
     registry: &FunctionRegistry,
     vault: &Vault,

@@ -44,30 +44,23 @@ pub struct PendingPatch {
 }
 
 /// Converts a proposal to an amendment.
-pub fn amendment(standing: &ProposalRecord) -> Amendment<'_> {
-    Amendment {
-        proposal: &standing.proposal,
-        statement: standing.text(),
-        supersedes: standing.superseded_line(),
-    }
+pub fn amendment(record: &ProposalRecord) -> Amendment<'_> {
+    Amendment { proposal: &record.proposal, statement: record.text(), supersedes: record.superseded_line() }
 }
 
 /// True if the proposal is approved and its patch is not yet applied.
-pub fn is_patch(standing: &ProposalRecord) -> bool {
-    let approved = matches!(standing.proposal.status, ProposalStatus::Approved | ProposalStatus::Edited);
-    approved && standing.proposal.identity().is_some()
+pub fn is_patch(record: &ProposalRecord) -> bool {
+    let approved = matches!(record.proposal.status, ProposalStatus::Approved | ProposalStatus::Edited);
+    approved && record.proposal.identity().is_some()
 }
 
 /// Lists the patches to be applied, the oldest first. A proposal that was decided together with another has
 /// none.
 pub fn pending_patches(db: &Database, vault: &Vault) -> Result<Vec<PendingPatch>, db::Error> {
     let all = proposals::list_proposals(db, false)?.into_iter();
-    let patches = all.filter(|standing| is_patch(standing) && standing.decided_with.is_none());
+    let patches = all.filter(|record| is_patch(record) && record.decided_with.is_none());
     Ok(patches
-        .map(|standing| PendingPatch {
-            fits: vault.preview_amendment(&amendment(&standing)),
-            record: standing,
-        })
+        .map(|record| PendingPatch { fits: vault.preview_amendment(&amendment(&record)), record })
         .collect())
 }
 
@@ -77,8 +70,8 @@ pub fn path(folder: &Path, id: ProposalId) -> PathBuf {
 }
 
 /// Renders the change as a patch that `git apply` and `patch -p1` accept in the identity folder.
-pub fn text(standing: &ProposalRecord, amended: &AmendedFile) -> String {
-    diff::git_patch(standing.proposal.file(), amended.before.as_deref(), Some(&amended.after))
+pub fn text(record: &ProposalRecord, amended: &AmendedFile) -> String {
+    diff::git_patch(record.proposal.file(), amended.before.as_deref(), Some(&amended.after))
 }
 
 /// Rewrites the folder to match the waiting patches. A change that does not apply any more has no file;
@@ -88,21 +81,21 @@ pub fn refresh_folder(db: &Database, vault: &Vault, folder: &Path) -> Result<(),
         let path = path.to_owned();
         move |cause| Error::Folder { path, cause }
     };
-    let mut wanted = HashSet::new();
-    for PendingPatch { record: standing, fits } in pending_patches(db, vault)? {
+    let mut names = HashSet::new();
+    for PendingPatch { record, fits } in pending_patches(db, vault)? {
         let Some(amended) = fits.ok().filter(|amended| !amended.is_there()) else { continue };
-        let path = path(folder, standing.proposal.id);
-        let text = text(&standing, &amended);
+        let path = path(folder, record.proposal.id);
+        let text = text(&record, &amended);
         if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
             disk::create_private_folder(folder).map_err(failed(folder))?;
             disk::write_atomic(&path, text.as_bytes()).map_err(failed(&path))?;
         }
-        wanted.insert(path);
+        names.insert(path);
     }
     let Ok(there) = std::fs::read_dir(folder) else { return Ok(()) };
     for file in there.filter_map(Result::ok).map(|file| file.path()) {
         let ours = file.extension().is_some_and(|ending| ending == PATCH_EXTENSION);
-        if ours && !wanted.contains(&file) {
+        if ours && !names.contains(&file) {
             disk::remove(&file).map_err(failed(&file))?;
         }
     }

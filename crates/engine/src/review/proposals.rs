@@ -85,7 +85,7 @@ fn submit_one(
     new: &Proposal,
     machine: MachineId,
 ) -> rusqlite::Result<Result<SubmitOutcome, String>> {
-    let said = statement_key(new);
+    let key = statement_key(new);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
             // The same statement in another project is a different proposal (R-15), except for one about all
@@ -93,7 +93,7 @@ fn submit_one(
             "SELECT proposal, run FROM proposals WHERE said = ?1
                 AND (?3 OR proposal ->> '$.project' IS NULL OR proposal ->> '$.project' IS ?2)
              ORDER BY created DESC, id DESC LIMIT 1",
-            params![said, new.project.as_ref().map(ProjectId::as_str), new.global_entry().is_some()],
+            params![key, new.project.as_ref().map(ProjectId::as_str), new.global_entry().is_some()],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
@@ -114,7 +114,7 @@ fn submit_one(
         theirs.add_evidence(&there.evidence);
         there.add_evidence(&new.evidence);
         there.confidence = there.confidence.max(theirs.confidence);
-        write(transaction, &there, &said)?;
+        write(transaction, &there, &key)?;
         return Ok(Ok(SubmitOutcome::Folded(there.id)));
     }
     let prefix = ProposalId::unnumbered(new.id.kind, new.id.date).to_string();
@@ -130,7 +130,7 @@ fn submit_one(
     let taken: Vec<ProposalId> = taken.iter().filter_map(|id| id.parse().ok()).collect();
     let id = ProposalId::next_free(new.id.kind, new.id.date, &taken).with_machine(Some(machine));
     let proposal = Proposal { id, ..new.clone() };
-    write(transaction, &proposal, &said)?;
+    write(transaction, &proposal, &key)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
     Ok(Ok(SubmitOutcome::Proposed(id)))
 }
@@ -154,7 +154,7 @@ fn more_trusted(one: Origin, other: Origin) -> Origin {
     Origin::ALL.into_iter().find(|origin| *origin == one || *origin == other).unwrap_or(one)
 }
 
-fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusqlite::Result<usize> {
+fn write(transaction: &Transaction<'_>, proposal: &Proposal, key: &str) -> rusqlite::Result<usize> {
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     transaction.execute(
@@ -163,7 +163,7 @@ fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusq
         params![
             proposal.id.to_string(),
             proposal.status.as_str(),
-            said,
+            key,
             proposal.created.as_millisecond(),
             json
         ],
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn rev_10_nobody_is_asked_twice_also_if_nobody_answered() {
+    fn rev_10_an_expired_proposal_is_not_proposed_again() {
         let (_folder, mut db) = open_db();
         for status in [ProposalStatus::Rejected, ProposalStatus::Promoted, ProposalStatus::Expired] {
             let text = format!("Use {} tools.", status.as_str());
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn r_15_what_two_projects_say_is_two_questions_and_whether_it_holds_everywhere_is_one() {
+    fn r_15_two_projects_give_two_proposals_and_one_for_the_global_scope() {
         let (_folder, mut db) = open_db();
         let said_in = |name: &str| Proposal {
             project: Some(ProjectId::new(name)),

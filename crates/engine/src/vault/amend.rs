@@ -218,14 +218,14 @@ impl Vault {
 
     /// The memories that were made from these words in sessions and still say nothing else.
     fn entries_with_statement(&self, text: &str) -> Result<Vec<VaultPath>, Error> {
-        let said = normalise(text);
+        let normalised = normalise(text);
         let mut found = Vec::new();
         for one in self.scan(false)?.entries {
             if one.entry.provenance.session.is_none() || one.shelf == VaultShelf::Archive {
                 continue;
             }
             let read = self.read_entry(&one.path)?;
-            if ParsedNote::parse(&read.text).is_ok_and(|note| normalise(note.body()) == said) {
+            if ParsedNote::parse(&read.text).is_ok_and(|note| normalise(note.body()) == normalised) {
                 found.push(one.path);
             }
         }
@@ -234,11 +234,13 @@ impl Vault {
 
     /// The memory made from the same words before the user was asked.
     fn find_twin(&self, proposal: &Proposal, target: &VaultPath) -> Result<Option<VaultPath>, Error> {
-        let said = |session: &Option<String>| {
+        let is_evidence = |session: &Option<String>| {
             session.as_ref().is_some_and(|session| proposal.evidence.sessions.contains(session))
         };
         let entries = self.scan(false)?.entries.into_iter();
-        for found in entries.filter(|found| said(&found.entry.provenance.session) && found.path != *target) {
+        for found in
+            entries.filter(|found| is_evidence(&found.entry.provenance.session) && found.path != *target)
+        {
             let read = self.read_entry(&found.path)?;
             let note = ParsedNote::parse(&read.text);
             if note.is_ok_and(|note| note.body().trim() == proposal.text.trim()) {

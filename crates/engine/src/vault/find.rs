@@ -23,10 +23,10 @@ impl Vault {
         if let Some(path) = self.find_path(reference, cwd) {
             return Ok(path);
         }
-        let wanted = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
+        let name = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
         let entries = self.scan(false)?.entries;
         let matches: Vec<&ScannedEntry> =
-            entries.iter().filter(|found| fold_name(found.path.stem()) == wanted).collect();
+            entries.iter().filter(|found| fold_name(found.path.stem()) == name).collect();
         match matches.as_slice() {
             [] => match by_beginning(reference, &entries)? {
                 Some(path) => Ok(path),

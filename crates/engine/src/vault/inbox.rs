@@ -62,9 +62,9 @@ impl Vault {
     /// The path of the inbox entry that `reference` names: an id, a path or a slug. A slug prefers the inbox,
     /// even if another memory has the same name.
     pub fn find_in_inbox(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
-        let wanted = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
+        let name = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
         let mut named = self.inbox()?;
-        named.retain(|found| fold_name(found.path.stem()) == wanted);
+        named.retain(|found| fold_name(found.path.stem()) == name);
         if let [only] = named.as_slice() {
             return Ok(only.path.clone());
         }

@@ -206,14 +206,14 @@ impl Vault {
                 && !others.iter().any(|(path, text)| is_other(path) && mentions_idea(text, slug))
         });
         overdue.sort_by_key(|(since, ..)| *since);
-        let told = overdue.into_iter().map(|(since, idea, slug)| OverdueIdea {
+        let ideas = overdue.into_iter().map(|(since, idea, slug)| OverdueIdea {
             slug: slug.clone(),
             title: idea.title.clone(),
             date: rekindle_core::base::time::day(idea.date),
             since: rekindle_core::base::time::day(since),
             days: since.until(today).map_or(0, |age| age.get_days()),
         });
-        Ok(told.collect())
+        Ok(ideas.collect())
     }
 
     /// All texts that could mention an idea: the notes, without Ideas.md and the archive.
@@ -249,12 +249,12 @@ impl Vault {
         let no_such = || Error::NoIdea(reference.to_owned());
         let read = self.read(&place)?.ok_or_else(no_such)?;
         let all = ideas::parse(&read.text).map_err(|error| structure_error(&place)(&error))?;
-        let wanted = fold_name(reference.trim());
+        let name = fold_name(reference.trim());
         let as_slug = slug("title", reference).ok();
         let by_slug = |idea: &&IdeaEntry| {
-            idea.slug.as_ref().is_some_and(|slug| fold_name(slug) == wanted || Some(slug) == as_slug.as_ref())
+            idea.slug.as_ref().is_some_and(|slug| fold_name(slug) == name || Some(slug) == as_slug.as_ref())
         };
-        let by_title = |idea: &&IdeaEntry| fold_name(&idea.title) == wanted;
+        let by_title = |idea: &&IdeaEntry| fold_name(&idea.title) == name;
         let mut found: Vec<&IdeaEntry> = all.iter().filter(by_slug).collect();
         if found.is_empty() {
             found = all.iter().filter(by_title).collect();

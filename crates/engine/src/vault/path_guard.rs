@@ -52,9 +52,9 @@ pub(super) fn resolve_path(root: &Path, path: &VaultPath) -> Result<PathBuf, Err
 /// A name in the same folder that another system would treat as the same file.
 pub(super) fn case_collision(file: &Path) -> Option<String> {
     let (folder, name) = (file.parent()?, file.file_name()?.to_str()?);
-    let wanted = fold_name(name);
+    let folded = fold_name(name);
     std::fs::read_dir(folder).ok()?.filter_map(Result::ok).find_map(|there| {
         let there = there.file_name().into_string().ok()?;
-        (there != name && fold_name(&there) == wanted).then_some(there)
+        (there != name && fold_name(&there) == folded).then_some(there)
     })
 }

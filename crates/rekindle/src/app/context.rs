@@ -205,19 +205,19 @@ impl<'a> CommandContext<'a> {
         }
         match self.stage_context().model(ModelJob::Observer) {
             Ok(Some(model)) => {
-                let said = MessageStore::from_paths(&self.places).recent_messages(
+                let messages = MessageStore::from_paths(&self.places).recent_messages(
                     &self.cwd,
                     MAX_MESSAGES,
                     self.now.timestamp(),
                 );
-                let said: Vec<RewriteMessage<'_>> = said
+                let messages: Vec<RewriteMessage<'_>> = messages
                     .iter()
                     .map(|kept| RewriteMessage {
                         from_user: kept.role == MessageRole::User,
                         text: &kept.text,
                     })
                     .collect();
-                rewrite(query, &said, Some(&model))
+                rewrite(query, &messages, Some(&model))
             }
             Ok(None) => {
                 let missing = "recall.rewrite is on, but no language model is set up (`rekindle llm`)";

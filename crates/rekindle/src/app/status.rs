@@ -31,14 +31,14 @@ pub(crate) struct LearningReport<'a> {
 }
 
 impl<'a> LearningReport<'a> {
-    pub(crate) fn look(
+    pub(crate) fn read(
         context: &CommandContext<'_>,
         db: Option<&Database>,
         entries: &'a [ScannedEntry],
     ) -> Result<Self, CliError> {
         let now = context.now.timestamp();
         let sessions = match db {
-            Some(db) => learning::look(db, now)?,
+            Some(db) => learning::session_stats(db, now)?,
             None => LearningStats::default(),
         };
         let since = now - SignedDuration::from_hours(7 * 24);
@@ -165,7 +165,8 @@ fn is_connected(status: &install::InstallStatus) -> bool {
 }
 
 fn connected(all: &[install::InstallStatus]) -> String {
-    let names: Vec<String> = all.iter().filter(|status| is_connected(status)).map(with_doubt).collect();
+    let names: Vec<String> =
+        all.iter().filter(|status| is_connected(status)).map(name_with_problem).collect();
     let others = all.iter().filter(|status| status.found && !is_connected(status));
     let others: Vec<&str> = others.map(|status| status.agent.name()).collect();
     let connected = if names.is_empty() { "none connected".to_owned() } else { names.join(", ") };
@@ -177,7 +178,7 @@ fn connected(all: &[install::InstallStatus]) -> String {
 }
 
 /// An agent's name, with the reason why it does not call us.
-fn with_doubt(status: &install::InstallStatus) -> String {
+fn name_with_problem(status: &install::InstallStatus) -> String {
     let doubt = match status.state {
         _ if status.obstacle.is_some() => Some("its hooks are disabled"),
         _ if status.trusted == Some(false) => Some("hooks not trusted: `rekindle install codex --trust`"),

@@ -106,7 +106,7 @@ impl BackfillArgs {
             answer["done"] = report_json(&report, &frequent);
             return context.out.json(&answer);
         }
-        sum_up(context, &report, &frequent)
+        print_summary(context, &report, &frequent)
     }
 }
 
@@ -125,7 +125,7 @@ fn plan(context: &CommandContext<'_>, extent: &BackfillScope) -> Result<Backfill
 /// Learns from all planned sessions for `rekindle init`, and prints the outcome.
 pub(super) fn backfill_all(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), CliError> {
     let report = run_plan(context, plan, false)?;
-    sum_up(context, &report, &frequent(context)?)
+    print_summary(context, &report, &frequent(context)?)
 }
 
 /// The sessions that `rekindle init` offers to learn from.
@@ -268,7 +268,7 @@ fn print_plan(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), C
         ))?;
     }
     name_unknown(context, &plan.unknown);
-    let mut said = match plan.candidates.len() {
+    let mut text = match plan.candidates.len() {
         0 => "No new sessions.".to_owned(),
         _ => {
             let bytes = format_bytes(usize::try_from(plan.bytes()).unwrap_or(usize::MAX));
@@ -281,15 +281,15 @@ fn print_plan(context: &CommandContext<'_>, plan: &BackfillPlan) -> Result<(), C
         (plan.gone_folders(), "from deleted folders, kept separate from your projects"),
     ] {
         if count > 0 {
-            said.push_str(&format!(" {count} {what}."));
+            text.push_str(&format!(" {count} {what}."));
         }
     }
-    out.note(said);
+    out.note(text);
     Ok(())
 }
 
 /// Prints what each project taught, what came up most, and why some sessions taught nothing.
-fn sum_up(
+fn print_summary(
     context: &CommandContext<'_>,
     report: &BackfillReport,
     frequent: &[FrequentSighting],
@@ -351,12 +351,12 @@ fn learnt_words(learnt: &ProjectLearnings) -> String {
         (learnt.ideas.len(), "idea", "ideas"),
     ];
     let named = parts.iter().filter(|(count, ..)| *count > 0);
-    let mut said: Vec<String> =
+    let mut parts: Vec<String> =
         named.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect();
-    if said.is_empty() {
-        said.push(format!("{} in the daily logs", count_phrase(learnt.observations, "line")));
+    if parts.is_empty() {
+        parts.push(format!("{} in the daily logs", count_phrase(learnt.observations, "line")));
     }
-    format!("{} from {}", said.join(", "), count_phrase(learnt.sessions.len() as u64, "session"))
+    format!("{} from {}", parts.join(", "), count_phrase(learnt.sessions.len() as u64, "session"))
 }
 
 fn project_name(project: Option<&ProjectId>) -> &str {

@@ -121,8 +121,8 @@ fn answer(
     let passages = top
         .iter()
         .filter_map(|number| Some(passage(&snapshot, &found, *number, &snapshot.document(*number)?)));
-    let (prompt, how) = (&question.query, RescoringMode::Thorough);
-    let decision = decide_relevance(prompt, &found, || small_talk, &top, passages, &how);
+    let (prompt, mode) = (&question.query, RescoringMode::Thorough);
+    let decision = decide_relevance(prompt, &found, || small_talk, &top, passages, &mode);
     let shown: usize =
         documents.iter().take(SHOWN_HITS).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =

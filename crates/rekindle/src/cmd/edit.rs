@@ -121,9 +121,9 @@ impl EditArgs {
 fn proposal_words(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<Option<String>, CliError> {
     context.require_person("decide on proposals with a command")?;
     let [id] = ids else { return Ok(None) };
-    let standing = proposals::find_proposal(&Database::open(&context.places.database())?, *id)?;
-    let standing = standing.ok_or_else(|| CliError::usage(format!("there is no proposal {id}")))?;
-    let before = standing.text();
+    let record = proposals::find_proposal(&Database::open(&context.places.database())?, *id)?;
+    let record = record.ok_or_else(|| CliError::usage(format!("there is no proposal {id}")))?;
+    let before = record.text();
     let after = edit_text(context, &id.to_string(), before)?;
     let is_changed = !after.trim().is_empty() && after.trim() != before.trim();
     Ok(is_changed.then(|| after.trim().to_owned()))

@@ -141,14 +141,14 @@ impl EvalArgs {
         skipped: usize,
     ) -> Result<(), CliError> {
         let out = context.out;
-        let (run, lived) = (&measured.run, lived(context)?);
+        let (run, live) = (&measured.run, live_usage(context)?);
         if self.json {
             let mut report = serde_json::to_value(run).map_err(CliError::new)?;
             if let Some(report) = report.as_object_mut() {
                 report.insert("skipped".into(), json!(skipped));
                 report.insert("unknown".into(), json!(measured.unknown));
                 report.insert("misses".into(), json!(measured.misses));
-                report.insert("lived".into(), lived.json());
+                report.insert("lived".into(), live.json());
             }
             return out.json(&report);
         }
@@ -179,7 +179,7 @@ impl EvalArgs {
             format!("{} documents in {} windows, {}", run.documents, run.windows, format_bytes(run.bytes)),
         )?;
         row("model", if run.model.is_empty() { "none".into() } else { run.model.clone() })?;
-        row("lived", lived.text())?;
+        row("lived", live.text())?;
         for miss in measured.misses.iter().take(MAX_SHOWN_MISSES) {
             let query = text::clean_and_redact(&miss.query).text.replace('\n', " ");
             row("missed", format!("{query} ({})", miss.expect.join(", ")))?;
@@ -264,17 +264,17 @@ struct LiveUsage {
     counts: UsageCounts,
 }
 
-fn lived(context: &CommandContext<'_>) -> Result<LiveUsage, CliError> {
-    let said = UsageSummary::usage_counts(&context.places.usage());
-    let mut lived = LiveUsage { shown_count: 0, injected: 0, counts: said };
+fn live_usage(context: &CommandContext<'_>) -> Result<LiveUsage, CliError> {
+    let counts = UsageSummary::usage_counts(&context.places.usage());
+    let mut live = LiveUsage { shown_count: 0, injected: 0, counts };
     for line in RecallLog::in_folder(&context.places.logs_folder()).read()? {
         let count = line["results"].as_array().map_or(0, Vec::len);
         match line["by"].as_str() {
-            Some("command") => lived.shown_count += count,
-            _ => lived.injected += count,
+            Some("command") => live.shown_count += count,
+            _ => live.injected += count,
         }
     }
-    Ok(lived)
+    Ok(live)
 }
 
 impl LiveUsage {

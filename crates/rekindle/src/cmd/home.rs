@@ -44,7 +44,7 @@ pub(crate) fn home(global: &GlobalOptions, out: &Printer) -> Result<(), CliError
         None => 0,
     };
     let inbox = entries.iter().filter(|found| found.shelf == VaultShelf::Inbox).count();
-    let report = LearningReport::look(&context, db.as_ref(), &entries)?;
+    let report = LearningReport::read(&context, db.as_ref(), &entries)?;
     let off = switched_off(&context)?;
     let state = Overview {
         is_off: off.is_some(),

@@ -28,11 +28,11 @@ pub(super) fn proposals(context: &CommandContext<'_>, typed: &[String]) -> Resul
     let waiting: Vec<String> =
         all.iter().filter(|one| one.status.is_open()).map(|one| one.id.to_string()).collect();
     let every: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
-    let meant = |typed: &String| match typed.parse::<ProposalId>() {
+    let resolve = |typed: &String| match typed.parse::<ProposalId>() {
         Ok(id) => whole_id(id, &waiting, &every),
         Err(_) => proposal(typed, &waiting, &every),
     };
-    typed.iter().map(meant).collect()
+    typed.iter().map(resolve).collect()
 }
 
 /// Resolves a complete id, with or without the letters of its machine.

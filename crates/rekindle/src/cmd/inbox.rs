@@ -101,7 +101,7 @@ fn list(context: &CommandContext<'_>, as_json: bool) -> Result<(), CliError> {
     for found in &waiting {
         let id = found.entry.id.as_ref().map_or_else(|| found.path.stem(), |id| id.as_str());
         let old = age(found, &context.now).map_or_else(|| "-".to_owned(), days);
-        let about = format!(" [{}, {}]", found.entry.provenance.origin, how(found));
+        let about = format!(" [{}, {}]", found.entry.provenance.origin, origin_phrase(found));
         context.out.line(format!(
             "{}  {}  {}  {}{}",
             context.out.styled(TextStyle::Dim, pad_column(id, 14)),
@@ -127,13 +127,13 @@ fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Value {
     let mut object = list::object(context, found);
     if let Some(fields) = object.as_object_mut() {
         fields.insert("age_days".to_owned(), json!(age(found, &context.now)));
-        fields.insert("how".to_owned(), json!(how(found)));
+        fields.insert("how".to_owned(), json!(origin_phrase(found)));
     }
     object
 }
 
 /// The origin of an inbox memory.
-fn how(found: &ScannedEntry) -> &'static str {
+fn origin_phrase(found: &ScannedEntry) -> &'static str {
     match (&found.entry.provenance.session, found.entry.confidence) {
         (None, _) => "added by hand",
         (Some(_), Some(Confidence::Low) | None) => "seen once in a session",
@@ -180,14 +180,14 @@ pub(crate) fn remind_if_full(context: &CommandContext<'_>, waiting: &[ScannedEnt
 fn keep_entries(
     context: &CommandContext<'_>,
     references: &[String],
-    how: &KeepRequest,
+    request: &KeepRequest,
     all: bool,
     as_json: bool,
 ) -> Result<(), CliError> {
     context.require_person("keep memories from the inbox")?;
     let vault = context.writable_vault()?;
     let (paths, mut left) = match all {
-        true => split_keepable(vault.inbox()?, how),
+        true => split_keepable(vault.inbox()?, request),
         false => (find(context, &vault, references)?, Vec::new()),
     };
     if all {
@@ -197,17 +197,20 @@ fn keep_entries(
         let unread = unread.filter(|problem| problem.path.starts_with(&inbox));
         left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.message)));
     }
-    let kept = vault.keep_inboxed(&paths, how, ChangeActor::User, &context.now)?;
+    let kept = vault.keep_inboxed(&paths, request, ChangeActor::User, &context.now)?;
     move_sightings(context, &kept);
     print_shelved(context, &kept, "Kept", "kept", &left, as_json)
 }
 
 /// Separates the memories that can be kept at once from the rest, which get a reason.
-fn split_keepable(waiting: Vec<ScannedEntry>, how: &KeepRequest) -> (Vec<VaultPath>, Vec<(String, String)>) {
+fn split_keepable(
+    waiting: Vec<ScannedEntry>,
+    request: &KeepRequest,
+) -> (Vec<VaultPath>, Vec<(String, String)>) {
     let (mut paths, mut left) = (Vec::new(), Vec::new());
     for found in waiting {
         // Without a kind, a note takes the name of its folder as kind.
-        if how.kind.is_none() && found.entry.kind == "inbox" {
+        if request.kind.is_none() && found.entry.kind == "inbox" {
             left.push((found.path.to_string(), "it has no kind; give it one with `--kind`".to_owned()));
         } else {
             paths.push(found.path);

@@ -155,7 +155,7 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
             row(name, format!("{}, {price}", model.as_str()))?;
         }
     }
-    row("leaves", leaves(&state.leaves))?;
+    row("leaves", describe_egress(&state.leaves))?;
     row("today", state.today())?;
     if let Some(problem) = problem {
         context.out.warn(problem);
@@ -175,8 +175,8 @@ fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), Cli
     }
     context.out.line("Found on this machine, unused until you choose one:")?;
     let width = offers.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
-    for (what, how) in offers {
-        context.out.line(format!("  {}  rekindle llm use {how}", pad_column(&what, width)))?;
+    for (what, command) in offers {
+        context.out.line(format!("  {}  rekindle llm use {command}", pad_column(&what, width)))?;
     }
     Ok(())
 }
@@ -201,11 +201,14 @@ impl UseArgs {
         let state = LlmStatus::read(context, &settings)?;
         if provider != LlmProvider::Offline && !self.yes {
             if json || !dialog::is_possible() {
-                return Err(CliError::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
-                    .hint("to agree, add `--yes`"));
+                return Err(CliError::usage(format!(
+                    "{}; nothing was changed",
+                    describe_egress(&state.leaves)
+                ))
+                .hint("to agree, add `--yes`"));
             }
             context.out.line(in_use(&settings))?;
-            context.out.line(leaves(&state.leaves))?;
+            context.out.line(describe_egress(&state.leaves))?;
             if !dialog::yes("Use it?", false)? {
                 context.out.note(dialog::CANCELLED_TEXT);
                 return Ok(());
@@ -223,7 +226,7 @@ impl UseArgs {
         if json {
             return context.out.json(&state.json(&settings));
         }
-        context.out.line(format!("{}. {}.", in_use(&settings), leaves(&state.leaves)))?;
+        context.out.line(format!("{}. {}.", in_use(&settings), describe_egress(&state.leaves)))?;
         if provider != LlmProvider::Offline {
             context
                 .out
@@ -415,7 +418,7 @@ fn in_use(settings: &Settings) -> String {
 }
 
 /// Describes the data that leaves the machine.
-fn leaves(leaves: &DataEgress) -> String {
+fn describe_egress(leaves: &DataEgress) -> String {
     match leaves {
         DataEgress::Nothing => "Nothing leaves this machine".to_owned(),
         DataEgress::Program { program, to } => {
@@ -454,11 +457,11 @@ impl AvailableProviders {
             (format!("{}{version}", found.agent.name()), format!("command --program {}", found.agent))
         };
         let key = |(provider, name): &(LlmProvider, String)| {
-            let how = match provider {
+            let command = match provider {
                 LlmProvider::Openai => "openai --model openai/NAME",
                 _ => "anthropic",
             };
-            (format!("{name} is set"), how.to_owned())
+            (format!("{name} is set"), command.to_owned())
         };
         self.programs.iter().map(program).chain(self.keys.iter().map(key)).collect()
     }
@@ -524,7 +527,7 @@ impl LlmStatus {
 
     /// The lines for `rekindle status`.
     pub(super) fn lines(&self, settings: &Settings) -> [String; 3] {
-        [in_use(settings), leaves(&self.leaves), format!("today {}", self.today())]
+        [in_use(settings), describe_egress(&self.leaves), format!("today {}", self.today())]
     }
 
     pub(super) fn json(&self, settings: &Settings) -> Value {

@@ -107,7 +107,7 @@ impl ModelArgs {
                 let prefixes = ModelPrefixes { query: query_prefix, passage: passage_prefix };
                 let work = || models.add(&folder, name.as_deref(), &prefixes);
                 let added = out.with_progress(&format!("reading {} …", folder.display()), work)?;
-                say_added(out, json, &added)
+                print_added(out, json, &added)
             }
             Some(ModelCommand::Remove { name }) => {
                 let name = models.remove(&name, &settings()?)?;
@@ -153,7 +153,7 @@ fn choose(out: &Printer, json: bool, models: &ModelStore, name: &str) -> Result<
     Ok(())
 }
 
-fn say_added(out: &Printer, json: bool, added: &AddedModel) -> Result<(), CliError> {
+fn print_added(out: &Printer, json: bool, added: &AddedModel) -> Result<(), CliError> {
     let name = &added.listed.name;
     if json {
         let mut row = row(&added.listed, false);

@@ -184,8 +184,8 @@ impl RecallArgs {
         }
         if let Some(decision) = answer.decision.filter(|_| answer.abstained) {
             let near = !answer.selection.dropped.is_empty();
-            let how = if near { " Show the closest with `--anyway`." } else { "" };
-            out.note(format!("{}{how}", decision.reason.explain()));
+            let hint = if near { " Show the closest with `--anyway`." } else { "" };
+            out.note(format!("{}{hint}", decision.reason.explain()));
         } else if answer.selection.hits.is_empty() {
             out.note("Nothing found.");
         }

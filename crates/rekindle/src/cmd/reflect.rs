@@ -83,10 +83,10 @@ impl ReflectArgs {
             return Err(CliError::new("timed out waiting for another worker")
                 .hint("see `rekindle runs` for its progress; the session is queued and will be processed"));
         }
-        let came = ReflectedSession::new(&session, &event, &queue, context)?;
+        let session_report = ReflectedSession::new(&session, &event, &queue, context)?;
         match self.json {
-            true => context.out.json(&came.json()),
-            false => came.show(context),
+            true => context.out.json(&session_report.json()),
+            false => session_report.show(context),
         }
     }
 

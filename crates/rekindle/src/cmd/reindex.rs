@@ -65,7 +65,7 @@ impl ReindexArgs {
             context.out.warn(format!("could not write the usage summary: {error}"));
         }
         let messages = MessageStore::from_paths(&context.places);
-        let said = match self.all {
+        let message_report = match self.all {
             _ if report.stopped => None,
             true => {
                 messages.replace_citations(&vault.message_citations()?)?;
@@ -109,7 +109,7 @@ impl ReindexArgs {
                 "documents": report.documents,
                 "embedded": report.embedded,
                 "pending": report.pending,
-                "messages": said.map(|said| said.messages),
+                "messages": message_report.map(|message_report| message_report.messages),
                 "stopped": report.stopped,
                 "problems": report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect::<Vec<_>>(),
             }));

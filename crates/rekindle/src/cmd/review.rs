@@ -121,14 +121,14 @@ impl ReviewArgs {
         let waiting = today.len() + later.len() + folded;
         if self.json {
             let proposals: Vec<Value> =
-                today.iter().map(|(standing, same)| json(context, standing, same, &lost)).collect();
+                today.iter().map(|(record, same)| json(context, record, same, &lost)).collect();
             return context.out.json(&json!({
                 "waiting": waiting, "shown": today.len(), "later": later.len(), "doubt": doubt,
                 "proposals": proposals, "patches": review_apply::pending_patches_json(context, &db)?,
             }));
         }
-        for (standing, same) in &today {
-            print(context, standing, same, &lost)?;
+        for (record, same) in &today {
+            print(context, record, same, &lost)?;
         }
         if let Some(doubt) = doubt {
             context.out.warn(format!("no decisions were read from REVIEW.md: {doubt}"));

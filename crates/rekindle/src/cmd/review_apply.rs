@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::id_match;
 use crate::app::CommandContext;
-use crate::app::review::describe::told;
+use crate::app::review::describe::outcome_with_author;
 use crate::app::review::{WORKER_TIMEOUT, read_page};
 use crate::dialog;
 use crate::error::CliError;
@@ -57,9 +57,11 @@ impl ApplyArgs {
         let patch = match preview_patch(context, id)? {
             ApplicablePatch::Patch(patch) => patch,
             // The patch was already applied.
-            ApplicablePatch::Applied(standing) => {
-                context.out.note(format!("{}; nothing left to apply.", told(context, &standing)));
-                let file = standing.proposal.file();
+            ApplicablePatch::Applied(record) => {
+                context
+                    .out
+                    .note(format!("{}; nothing left to apply.", outcome_with_author(context, &record)));
+                let file = record.proposal.file();
                 return Ok(json!({"id": id, "file": file, "diff": "", "applied": true}));
             }
         };
@@ -84,8 +86,8 @@ impl ApplyArgs {
             }
         }
         context.require_person("change an identity file")?;
-        let post = post(context, id)?;
-        promote::apply(&post, &context.stage_context(), &patch).map_err(|error| {
+        let worker_lock = acquire_worker_lock(context, id)?;
+        promote::apply(&worker_lock, &context.stage_context(), &patch).map_err(|error| {
             CliError::new(format!("could not apply {id}: {error}"))
                 .hint(format!("try again with `rekindle review apply {id}`"))
         })?;
@@ -96,9 +98,9 @@ impl ApplyArgs {
     }
 }
 
-fn post(context: &CommandContext<'_>, id: ProposalId) -> Result<WorkerLock, CliError> {
-    let post = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)?;
-    post.ok_or_else(|| {
+fn acquire_worker_lock(context: &CommandContext<'_>, id: ProposalId) -> Result<WorkerLock, CliError> {
+    let worker_lock = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)?;
+    worker_lock.ok_or_else(|| {
         CliError::new(format!("could not apply {id}: a worker is running"))
             .hint("try again when it has finished (see `rekindle runs`)")
     })
@@ -113,26 +115,25 @@ enum ApplicablePatch {
 
 /// Looks up a patch. The worker's lock is released before the person reads it.
 fn preview_patch(context: &CommandContext<'_>, id: ProposalId) -> Result<ApplicablePatch, CliError> {
-    let post = post(context, id)?;
-    match promote::prepare_patch(&post, &context.stage_context(), id).map_err(CliError::new)? {
+    let worker_lock = acquire_worker_lock(context, id)?;
+    match promote::prepare_patch(&worker_lock, &context.stage_context(), id).map_err(CliError::new)? {
         PatchLook::Patch(patch) => Ok(ApplicablePatch::Patch(patch)),
         PatchLook::Unfit(error) => {
             Err(CliError::new(format!("the patch of {id} no longer applies: {error}"))
                 .hint(format!("reopen it with `rekindle undo {id}`, then edit or reject it")))
         }
-        PatchLook::Otherwise(standing) if standing.proposal.status.is_open() => {
+        PatchLook::Otherwise(record) if record.proposal.status.is_open() => {
             Err(CliError::new(format!("{id} is not approved"))
                 .hint(format!("see it with `rekindle review {id}`, approve it with `rekindle approve {id}`")))
         }
-        PatchLook::Otherwise(standing)
-            if standing.proposal.status == ProposalStatus::Promoted
-                && standing.proposal.identity().is_some() =>
+        PatchLook::Otherwise(record)
+            if record.proposal.status == ProposalStatus::Promoted && record.proposal.identity().is_some() =>
         {
-            Ok(ApplicablePatch::Applied(standing))
+            Ok(ApplicablePatch::Applied(record))
         }
-        PatchLook::Otherwise(standing) => {
-            let what = match standing.proposal.identity() {
-                Some(_) => told(context, &standing),
+        PatchLook::Otherwise(record) => {
+            let what = match record.proposal.identity() {
+                Some(_) => outcome_with_author(context, &record),
                 None => format!("{id} does not change an identity file; approving it is enough"),
             };
             Err(CliError::new(what))
@@ -153,11 +154,11 @@ pub(super) fn pending_patches_json(
     db: &Database,
 ) -> Result<Vec<Value>, CliError> {
     let waiting = patches::pending_patches(db, &context.vault()?)?;
-    let about = |PendingPatch { record: standing, fits }: &PendingPatch| {
-        let id = standing.proposal.id;
+    let about = |PendingPatch { record, fits }: &PendingPatch| {
+        let id = record.proposal.id;
         let path = patches::path(&context.places.patches_folder(), id);
         let unfit = fits.as_ref().err().map(ToString::to_string);
-        json!({"id": id, "file": standing.proposal.file(), "text": standing.text(),
+        json!({"id": id, "file": record.proposal.file(), "text": record.text(),
             "patch": path.is_file().then_some(path), "unfit": unfit})
     };
     Ok(waiting.iter().map(about).collect())

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::review_show::json;
 use crate::app::CommandContext;
-use crate::app::review::describe::said;
+use crate::app::review::describe::describe_outcome;
 use crate::app::review::{DecideReport, ScopeArgs, settle};
 use crate::error::CliError;
 
@@ -30,19 +30,19 @@ pub(crate) fn decide(
     let db = Database::open(&context.places.database())?;
     let mut answers = Vec::new();
     for id in open {
-        let Some(standing) = proposals::find_proposal(&db, id)? else { continue };
-        let status = standing.proposal.status;
-        if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
+        let Some(record) = proposals::find_proposal(&db, id)? else { continue };
+        let status = record.proposal.status;
+        if let Some(note) = record.note.as_ref().filter(|_| status.is_open()) {
             wrong.push((id, format!("{id} could not be promoted and is pending again: {note}")));
         }
         let seen_to =
-            !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited) || is_patch(&standing);
+            !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited) || is_patch(&record);
         if !seen_to && !busy {
             wrong.push((id, format!("{id} is {}, but could not be written yet", status.as_str())));
         }
         match as_json {
-            true => answers.push(json(context, &standing, &[], &HashMap::new())),
-            false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
+            true => answers.push(json(context, &record, &[], &HashMap::new())),
+            false if seen_to && !status.is_open() => context.out.line(describe_outcome(context, &record))?,
             false if busy => {
                 context.out.line(format!("{id} {}; a running worker will write it", status.as_str()))?;
             }

@@ -23,21 +23,21 @@ pub(super) fn show_automatic(
     if as_json {
         let decided: Vec<Value> = decided
             .iter()
-            .map(|(standing, line)| {
+            .map(|(record, line)| {
                 json!({
-                    "id": standing.proposal.id, "status": standing.proposal.status, "text": standing.text(),
+                    "id": record.proposal.id, "status": record.proposal.status, "text": record.text(),
                     "why": line.why, "at": format_utc(line.at), "with": line.decided_with,
                 })
             })
             .collect();
         return context.out.json(&json!({"automatic": decided}));
     }
-    for (standing, line) in &decided {
-        let id = context.out.styled(TextStyle::Bold, standing.proposal.id);
+    for (record, line) in &decided {
+        let id = context.out.styled(TextStyle::Bold, record.proposal.id);
         let date = day(line.at.to_zoned(context.now.time_zone().clone()).date());
         let why = line.why.map_or_else(String::new, |why| format!(": {}", why.phrase()));
-        context.out.line(format!("{id}  {} on {date}{why}", standing.proposal.status.as_str()))?;
-        context.out.line(format!("  {}", one_line(standing.text(), MAX_TEXT_CHARS)))?;
+        context.out.line(format!("{id}  {} on {date}{why}", record.proposal.status.as_str()))?;
+        context.out.line(format!("  {}", one_line(record.text(), MAX_TEXT_CHARS)))?;
     }
     context.out.note(match decided.len() {
         0 => "No automatic decisions.",

@@ -10,7 +10,7 @@ use rekindle_engine::review::proposals::{self, ProposalRecord};
 use serde_json::{Value, json};
 
 use crate::app::CommandContext;
-use crate::app::review::describe::{change, expires, section, told, would_hold_in};
+use crate::app::review::describe::{change, expires, outcome_with_author, section, would_hold_in};
 use crate::error::CliError;
 use crate::output::TextStyle;
 
@@ -29,19 +29,19 @@ pub(super) fn show_proposals(
 ) -> Result<(), CliError> {
     let mut found = Vec::new();
     for id in ids {
-        let Some(standing) = proposals::find_proposal(db, *id)? else {
+        let Some(record) = proposals::find_proposal(db, *id)? else {
             return Err(CliError::usage(format!("there is no proposal {id}")));
         };
-        found.push(standing);
+        found.push(record);
     }
     if as_json {
-        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[], lost)).collect();
+        let proposals: Vec<Value> = found.iter().map(|record| json(context, record, &[], lost)).collect();
         return context.out.json(&json!({"proposals": proposals}));
     }
-    for standing in &found {
-        print(context, standing, &[], lost)?;
-        if !standing.proposal.status.is_open() {
-            context.out.line(format!("  {}", told(context, standing)))?;
+    for record in &found {
+        print(context, record, &[], lost)?;
+        if !record.proposal.status.is_open() {
+            context.out.line(format!("  {}", outcome_with_author(context, record)))?;
         }
     }
     Ok(())
@@ -49,12 +49,12 @@ pub(super) fn show_proposals(
 
 pub(super) fn print(
     context: &CommandContext<'_>,
-    standing: &ProposalRecord,
+    record: &ProposalRecord,
     same: &[ProposalId],
     lost: &HashMap<ProposalId, String>,
 ) -> Result<(), CliError> {
-    let (out, proposal) = (context.out, &standing.proposal);
-    let age = match standing.days(context.now.timestamp()) {
+    let (out, proposal) = (context.out, &record.proposal);
+    let age = match record.days(context.now.timestamp()) {
         0 => "today".to_owned(),
         1 => "1 day old".to_owned(),
         days => format!("{days} days old"),
@@ -64,23 +64,23 @@ pub(super) fn print(
         many => format!(", {many} sessions"),
     };
     let id = out.styled(TextStyle::Bold, proposal.id);
-    let said = proposal.evidence.said.map_or_else(String::new, |at| format!(", said {}", context.day(at)));
-    let about = format!("[{}{sessions}{said}, {age}]", proposal.origin);
-    out.line(format!("{id}  {}  {}", section(standing), out.styled(TextStyle::Dim, about)))?;
-    for line in clean(standing.text()).lines() {
+    let said_at = proposal.evidence.said.map_or_else(String::new, |at| format!(", said {}", context.day(at)));
+    let about = format!("[{}{sessions}{said_at}, {age}]", proposal.origin);
+    out.line(format!("{id}  {}  {}", section(record), out.styled(TextStyle::Dim, about)))?;
+    for line in clean(record.text()).lines() {
         out.line(format!("  {line}"))?;
     }
     let dim = |text: String| out.line(format!("  {}", out.styled(TextStyle::Dim, text)));
     // A change to a file other than MEMORY.md is shown as a diff.
     if proposal.section().is_none()
-        && let Some(diff) = change(context, standing)
+        && let Some(diff) = change(context, record)
     {
         diff.lines().skip(2).try_for_each(|line| dim(clean(line).into_owned()))?;
     }
     if let Some(old) = &proposal.supersedes {
         dim(format!("instead of: {}", one_line(old, MAX_QUOTE_CHARS)))?;
     }
-    if let Some(project) = would_hold_in(context, standing).filter(|_| proposal.status.is_open()) {
+    if let Some(project) = would_hold_in(context, record).filter(|_| proposal.status.is_open()) {
         dim(format!("applies to {project} only; `--everywhere` applies it to every project"))?;
     }
     if let Some(project) = proposal.project.as_ref().filter(|_| proposal.global_entry().is_some()) {
@@ -96,16 +96,16 @@ pub(super) fn print(
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
         dim(format!("{} near-duplicates are decided with it: {}", same.len(), ids.join(", ")))?;
     }
-    if let Some(with) = standing.decided_with.filter(|_| !proposal.status.is_open()) {
+    if let Some(with) = record.decided_with.filter(|_| !proposal.status.is_open()) {
         dim(format!("decided with its near-duplicate {with}"))?;
     }
-    if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
+    if let Some(note) = record.note.as_ref().filter(|_| proposal.status.is_open()) {
         out.line(format!("  {}", out.styled(TextStyle::Warn, format!("pending again: {note}"))))?;
     }
     if let Some(why) = lost.get(&proposal.id) {
         out.line(format!("  {}", out.styled(TextStyle::Warn, why)))?;
     }
-    if let Some(left) = expires(context, standing) {
+    if let Some(left) = expires(context, record) {
         let when = match left {
             0 => "tonight".to_owned(),
             1 => "in 1 day".to_owned(),
@@ -118,20 +118,20 @@ pub(super) fn print(
 
 pub(super) fn json(
     context: &CommandContext<'_>,
-    standing: &ProposalRecord,
+    record: &ProposalRecord,
     same: &[ProposalId],
     lost: &HashMap<ProposalId, String>,
 ) -> Value {
-    let proposal = &standing.proposal;
+    let proposal = &record.proposal;
     json!({
         "id": proposal.id,
         "status": proposal.status,
-        "section": section(standing),
+        "section": section(record),
         "file": proposal.file(),
-        "diff": change(context, standing),
+        "diff": change(context, record),
         "title": proposal.title,
-        "text": standing.text(),
-        "reworded": standing.worded.is_some(),
+        "text": record.text(),
+        "reworded": record.worded.is_some(),
         "supersedes": proposal.supersedes,
         "source": proposal.source,
         "origin": proposal.origin,
@@ -139,15 +139,15 @@ pub(super) fn json(
         "grade": proposal.grade,
         "evidence": proposal.evidence,
         "project": proposal.project,
-        "holds_in": would_hold_in(context, standing),
+        "holds_in": would_hold_in(context, record),
         "created": format_utc(proposal.created),
-        "days": standing.days(context.now.timestamp()),
-        "expires_in_days": expires(context, standing),
+        "days": record.days(context.now.timestamp()),
+        "expires_in_days": expires(context, record),
         "same": same,
-        "with": standing.decided_with,
+        "with": record.decided_with,
         "target_lost": lost.get(&proposal.id),
-        "note": standing.note,
-        "decided": standing.decided.map(format_utc),
-        "decided_by": standing.by,
+        "note": record.note,
+        "decided": record.decided.map(format_utc),
+        "decided_by": record.by,
     })
 }

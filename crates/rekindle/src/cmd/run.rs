@@ -78,7 +78,7 @@ impl RunArgs {
                 || "not over".to_owned(),
                 |ended| format!("{} ms", ended.duration_since(step.started).as_millis()),
             );
-            let how = match (&step.result, &step.error) {
+            let outcome = match (&step.result, &step.error) {
                 (Some(result), _) => shorten_result(&in_words(result)),
                 (None, Some(error)) => format!("failed: {error}"),
                 (None, None) => String::new(),
@@ -87,7 +87,7 @@ impl RunArgs {
                 "  {}  {}  {}",
                 pad_column(&step.name, 18),
                 pad_column(&took, 8),
-                out.styled(TextStyle::Dim, how)
+                out.styled(TextStyle::Dim, outcome)
             ))?;
         }
         if run.status == rekindle_core::run::RunStatus::Dead {

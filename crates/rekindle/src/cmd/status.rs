@@ -90,7 +90,7 @@ impl StatusArgs {
             Some(db) => proposals::pending_count(db)?,
             None => (0, None),
         };
-        let learnt = LearningReport::look(context, db.as_ref(), &scan.entries)?;
+        let learnt = LearningReport::read(context, db.as_ref(), &scan.entries)?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
             Some(queue) => queue.count_by_status()?,

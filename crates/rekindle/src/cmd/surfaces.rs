@@ -158,10 +158,13 @@ impl ConnectArgs {
         }
         if !self.yes {
             if !dialog::is_possible() {
-                return Err(CliError::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
-                    .hint("to agree, add `--yes`"));
+                return Err(CliError::usage(format!(
+                    "{}; nothing was changed",
+                    describe_egress(&settings, surface)
+                ))
+                .hint("to agree, add `--yes`"));
             }
-            context.out.line(leaves(&settings, surface))?;
+            context.out.line(describe_egress(&settings, surface))?;
             if !dialog::yes("Connect it?", false)? {
                 context.out.note(dialog::CANCELLED_TEXT);
                 return Ok(());
@@ -182,7 +185,7 @@ impl ConnectArgs {
         context.out.line(format!(
             "{} is connected as {who}. {}.",
             surface.name(),
-            leaves(&settings, surface)
+            describe_egress(&settings, surface)
         ))?;
         if surface == ReviewSurface::Telegram && settings.telegram.chat < 0 && settings.telegram.user == 0 {
             context.out.warn(
@@ -297,7 +300,7 @@ fn read(surface: ReviewSurface, body: &str) -> Result<Option<(&'static str, Valu
 }
 
 /// Describes the data that leaves the machine.
-fn leaves(settings: &Settings, surface: ReviewSurface) -> String {
+fn describe_egress(settings: &Settings, surface: ReviewSurface) -> String {
     format!(
         "Each proposal you are asked about goes, without secrets, to {}: its text, section and id, and a few short quotations as evidence",
         surfaces::host(settings, surface)

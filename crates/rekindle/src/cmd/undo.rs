@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::id_match;
 use super::log::changed_files;
-use crate::app::review::describe::told;
+use crate::app::review::describe::outcome_with_author;
 use crate::app::{CommandContext, review};
 use crate::error::CliError;
 
@@ -78,16 +78,16 @@ impl UndoArgs {
     /// Takes back the decision on a proposal.
     fn decision(&self, context: &CommandContext<'_>, id: ProposalId) -> Result<(), CliError> {
         context.require_person("undo the decision on a proposal")?;
-        let standing = match review::undo_decision(context, id, None)? {
+        let record = match review::undo_decision(context, id, None)? {
             ReconsiderOutcome::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             ReconsiderOutcome::Waiting => return context.out.line(format!("{id} is back in your review.")),
-            ReconsiderOutcome::Otherwise(standing) => standing,
+            ReconsiderOutcome::Otherwise(record) => record,
             ReconsiderOutcome::Unknown => return Err(CliError::usage(format!("there is no proposal {id}"))),
         };
-        if standing.proposal.status.is_open() {
+        if record.proposal.status.is_open() {
             return Err(CliError::new(format!("{id} is not decided yet")));
         }
-        Err(CliError::new(told(context, &standing)))
+        Err(CliError::new(outcome_with_author(context, &record)))
     }
 }
 

@@ -59,16 +59,16 @@ pub(crate) enum WorkerMode {
 /// Runs the worker; `None` if another one is running.
 pub(crate) fn run_worker(
     context: &CommandContext<'_>,
-    how: WorkerMode,
+    mode: WorkerMode,
 ) -> Result<Option<WorkerStats>, CliError> {
     let mut all: Option<WorkerStats> = None;
-    let patience = if let WorkerMode::Drain { patience } = how { patience } else { Duration::ZERO };
+    let patience = if let WorkerMode::Drain { patience } = mode { patience } else { Duration::ZERO };
     loop {
-        let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), patience)? else {
+        let Some(worker_lock) = WorkerLock::acquire(&context.places.locks_folder(), patience)? else {
             return Ok(all);
         };
         let mut stage_context = context.stage_context();
-        if how == WorkerMode::Background {
+        if mode == WorkerMode::Background {
             stage_context = stage_context.with_time_limit(WORKER_LIFETIME);
         }
         // Works in batches, so that memory stays flat and a permanent worker can report. After a failure, the
@@ -87,21 +87,21 @@ pub(crate) fn run_worker(
                 if let Err(error) = MessageStore::from_paths(&context.places).update(&mut |_, _| {}) {
                     context.out.warn(error);
                 }
-                if how == WorkerMode::Watch {
+                if mode == WorkerMode::Watch {
                     health::check_after_work(context, false);
                 }
             }
         };
-        let done = match how {
-            WorkerMode::Watch => worker::run_forever(&post, &stage_context, &STAGE_REGISTRY, &mut at)?,
-            _ => worker::run_pending(&post, &stage_context, &STAGE_REGISTRY, &mut at)?,
+        let done = match mode {
+            WorkerMode::Watch => worker::run_forever(&worker_lock, &stage_context, &STAGE_REGISTRY, &mut at)?,
+            _ => worker::run_pending(&worker_lock, &stage_context, &STAGE_REGISTRY, &mut at)?,
         };
         if done.begun > 0 {
             // Changes found at the session start may need more embeddings than are computed in passing.
             context.index_batch();
         }
         all = Some(all.unwrap_or_default().merge(done));
-        drop(post);
+        drop(worker_lock);
         // A hook that arrived during the shutdown saw a running worker and started none.
         if stage_context.should_stop()
             || Spool::in_folder(context.places.spool_folder()).oldest_files(1)?.is_empty()
@@ -124,19 +124,19 @@ impl WorkerArgs {
             context.out.note(format!("The worker does not run while {why}."));
             return Ok(());
         }
-        let how = match (self.watch, self.background) {
+        let mode = match (self.watch, self.background) {
             (true, _) => WorkerMode::Watch,
             (_, true) => WorkerMode::Background,
             _ => WorkerMode::Drain { patience: if self.once { WORKER_LOCK_TIMEOUT } else { Duration::ZERO } },
         };
-        let done = run_worker(context, how);
+        let done = run_worker(context, mode);
         let failed = match &done {
-            Ok(did) => did.is_some_and(|did| did.failed + did.dead + did.broken > 0),
+            Ok(stats) => stats.is_some_and(|stats| stats.failed + stats.dead + stats.broken > 0),
             Err(_) => true,
         };
         health::check_after_work(context, failed);
         week::save_if_due(context);
-        let Some(did) = done? else {
+        let Some(stats) = done? else {
             if !self.background {
                 context.out.note("Another worker is running. To wait for it, use `--once`.");
             }
@@ -147,22 +147,22 @@ impl WorkerArgs {
         }
         if self.json {
             return context.out.json(&json!({
-                "taken": did.taken, "broken": did.broken, "completed": did.completed, "skipped": did.skipped,
-                "failed": did.failed, "dead": did.dead,
+                "taken": stats.taken, "broken": stats.broken, "completed": stats.completed, "skipped": stats.skipped,
+                "failed": stats.failed, "dead": stats.dead,
             }));
         }
-        if did.broken > 0 {
+        if stats.broken > 0 {
             context.out.warn(format!(
                 "{} spool files could not be read; they are in {}",
-                did.broken,
+                stats.broken,
                 context.places.spool_folder().join("broken").display()
             ));
         }
-        let mut said = vec![format!("{} done", did.completed)];
-        let more = [(did.skipped, "skipped"), (did.failed, "to be retried"), (did.dead, "dead")];
-        said.extend(
+        let mut parts = vec![format!("{} done", stats.completed)];
+        let more = [(stats.skipped, "skipped"), (stats.failed, "to be retried"), (stats.dead, "dead")];
+        parts.extend(
             more.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")),
         );
-        context.out.line(said.join(", "))
+        context.out.line(parts.join(", "))
     }
 }

@@ -317,7 +317,7 @@ impl HookArgs {
                 HookReport { session: Some(session), detail, ..HookReport::with_result("ignored") },
             ));
         }
-        let (lookup, told) = start_lookup(&signal, home, &places, &settings, deadline.remaining());
+        let (lookup, injection) = start_lookup(&signal, home, &places, &settings, deadline.remaining());
         let notices = [
             notices::take_notice(&places, &signal, &input),
             notices::claim(&places, &signal, &input),
@@ -335,8 +335,8 @@ impl HookArgs {
         };
         let Some(lookup) = lookup else {
             self.print_context(agent, &HookContext::default(), notice.as_deref());
-            if let Some(told) = told {
-                note(&places, HookContext::default(), Some(told), 0);
+            if let Some(injection) = injection {
+                note(&places, HookContext::default(), Some(injection), 0);
             }
             return Some((logs, write()));
         };
@@ -347,7 +347,7 @@ impl HookArgs {
         let hits = given.hits;
         let missed = given.failed.clone();
         self.print_context(agent, &given, notice.as_deref());
-        note(&places, given, told, tokens);
+        note(&places, given, injection, tokens);
         let mut result =
             HookReport { injected, tokens, hits, ..writing.join().unwrap_or_else(|_| panicked()) };
         if let Some(why) = missed.filter(|_| result.result == "success") {
@@ -414,19 +414,19 @@ fn panicked() -> HookReport {
 }
 
 /// Records the injected memories and their tokens once the answer is printed.
-fn note(places: &DataPaths, given: HookContext, told: Option<Injection>, tokens: u64) {
-    if let Some(report) = &given.report {
+fn note(places: &DataPaths, hook_context: HookContext, injection: Option<Injection>, tokens: u64) {
+    if let Some(report) = &hook_context.report {
         RecallLog::in_folder(&places.logs_folder())
             .append(report)
             .ignore_failure("the answer is printed already");
     }
-    let Some(told) = told else { return };
+    let Some(injection) = injection else { return };
     // An empty briefing and an empty tool lookup are not recorded; a prompt always counts as a turn.
-    if given.context.is_empty() && told.what != InjectionMoment::Prompt && !told.held_out {
+    if hook_context.context.is_empty() && injection.what != InjectionMoment::Prompt && !injection.held_out {
         return;
     }
-    let HookContext { chosen, shown_ids: shown, whole, .. } = given;
-    injection_log::note(places, Injection { tokens, chosen, shown, whole, ..told })
+    let HookContext { chosen, shown_ids: shown, whole, .. } = hook_context;
+    injection_log::note(places, Injection { tokens, chosen, shown, whole, ..injection })
         .ignore_failure("a memory is injected twice at worst");
 }
 
@@ -464,7 +464,7 @@ fn start_lookup(
     let here = InjectionContext { agent, session, project, now: clock::now(zone) };
     let now = here.now.timestamp();
     let held_out = inject::is_held_out(places, &here.session, recall.holdout).unwrap_or(false);
-    let told = Injection { held_out, ..Injection::new(what, agent, &here.session, now) };
+    let injection = Injection { held_out, ..Injection::new(what, agent, &here.session, now) };
     let (home, places, config) = (home.clone(), places.clone(), settings.config.clone());
     let prompt = signal.prompt.clone().unwrap_or_default();
     // After half of the time a smaller lookup begins beside this one.
@@ -481,19 +481,19 @@ fn start_lookup(
             let lookup = (!held_out).then(|| {
                 DeferredLookup::start(limit, asks(RecallDepth::Whole), Some(asks(RecallDepth::Words)))
             });
-            let told = Injection {
+            let injection = Injection {
                 prompt: Some(prompt_fingerprint(&words)),
                 corrects: correction::looks_like_correction(&words),
                 asks: !remember_requests::find(&words).is_empty(),
-                ..told
+                ..injection
             };
-            (lookup, Some(told))
+            (lookup, Some(injection))
         }
         InjectionMoment::Tool if held_out => (None, None),
         InjectionMoment::Tool => {
             let work =
                 move || recalled(&home, &places, &config, &here, &prompt, RecallDepth::Call, decide_by);
-            (Some(DeferredLookup::start(limit, work, None)), Some(told))
+            (Some(DeferredLookup::start(limit, work, None)), Some(injection))
         }
         InjectionMoment::Start | InjectionMoment::LetGo => {
             let moment = match signal.reason.as_deref() {
@@ -504,7 +504,10 @@ fn start_lookup(
             // A compaction dropped the injected text, and a new session of the same name never had it.
             injection_log::record_compaction(&places, agent, &here.session, now)
                 .ignore_failure("the briefing matters more than the log");
-            (Some(DeferredLookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
+            (
+                Some(DeferredLookup::start(limit, move || briefing(&places, &here, moment), None)),
+                Some(injection),
+            )
         }
     }
 }

@@ -63,8 +63,8 @@ pub(super) fn decide_one(call: &CallContext<'_>, asked: &DecideParams) -> Result
     };
     let id: ProposalId = asked.id.trim().parse().map_err(|_| unknown())?;
     let db = Database::open_existing(&call.context.places.database())?.ok_or_else(unknown)?;
-    let standing = proposals::find_proposal(&db, id)?.filter(|standing| is_here(call, &standing.proposal));
-    let proposal = standing.ok_or_else(unknown)?.proposal;
+    let record = proposals::find_proposal(&db, id)?.filter(|record| is_here(call, &record.proposal));
+    let proposal = record.ok_or_else(unknown)?.proposal;
     drop(db);
     if asked.verdict == VerdictParam::Approve && proposal.origin != Origin::User {
         return Err(CliError::new(format!(
@@ -81,8 +81,8 @@ pub(super) fn decide_one(call: &CallContext<'_>, asked: &DecideParams) -> Result
         everywhere: asked.scope == Some(ScopeParam::Everywhere),
         this_project: asked.scope == Some(ScopeParam::Project),
     };
-    let said = decide_for(call.context, id, &verdict, reach)?;
-    Ok(report_done(&format!("{said}. Tell the user; it will also be in the next briefing.")))
+    let outcome = decide_for(call.context, id, &verdict, reach)?;
+    Ok(report_done(&format!("{outcome}. Tell the user; it will also be in the next briefing.")))
 }
 
 /// Lists the proposals of this project.

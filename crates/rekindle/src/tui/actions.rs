@@ -18,16 +18,16 @@ use rekindle_engine::review::proposals::{self, DecisionOutcome, ProposalRecord, 
 
 use super::card::{CardFacts, CardRow, CardStatus, ProposalCard, rows};
 use crate::app::CommandContext;
-use crate::app::review::describe::{expires, said, section, told};
-use crate::app::review::{read_page, see_to, undo_decision};
+use crate::app::review::describe::{describe_outcome, expires, outcome_with_author, section};
+use crate::app::review::{read_page, run_promotions, undo_decision};
 use crate::error::CliError;
 
 /// The outcome of a decision.
 pub(crate) enum ActionResult {
     /// The proposal is decided, at this time.
-    Decided { at: Timestamp, told: String },
+    Decided { at: Timestamp, message: String },
     /// The proposal is not decided, for this reason; it may still wait.
-    Not { is_open: bool, told: String },
+    Not { is_open: bool, message: String },
 }
 
 /// The details of one proposal.
@@ -53,33 +53,33 @@ impl<'a> ReviewActions<'a> {
     pub(crate) fn queue(&mut self) -> Result<(Vec<ProposalCard>, Vec<ProposalCard>), CliError> {
         let per_day = self.context.settings.config.review.per_day;
         let ReviewQueue { today, later } = asked_today(&self.db()?, per_day, &self.stage_context.now())?;
-        for (standing, same) in today.iter().chain(&later) {
-            self.duplicates.insert(standing.proposal.id, same.clone());
+        for (record, same) in today.iter().chain(&later) {
+            self.duplicates.insert(record.proposal.id, same.clone());
         }
         let cards = |list: &[(ProposalRecord, Vec<ProposalId>)]| -> Vec<ProposalCard> {
-            list.iter().map(|(standing, same)| self.card(standing, same.len())).collect()
+            list.iter().map(|(record, same)| self.card(record, same.len())).collect()
         };
         Ok((cards(&today), cards(&later)))
     }
 
-    fn card(&self, standing: &ProposalRecord, same: usize) -> ProposalCard {
-        let proposal = &standing.proposal;
+    fn card(&self, record: &ProposalRecord, same: usize) -> ProposalCard {
+        let proposal = &record.proposal;
         ProposalCard {
             id: proposal.id,
             title: proposal.title.clone(),
-            section: section(standing),
+            section: section(record),
             duplicates: same,
-            expires: expires(self.context, standing),
+            expires: expires(self.context, record),
             names_line: proposal.supersedes.is_some(),
-            holds_in: self.holds_in(standing),
+            holds_in: self.holds_in(record),
             fate: CardStatus::Open,
         }
     }
 
     /// The project in which a proposal would hold, if the person can choose it.
-    fn holds_in(&self, standing: &ProposalRecord) -> Option<ProjectId> {
-        standing.proposal.section()?;
-        promote::target_project(standing, &self.stage_context.vault().ok()?).ok()?
+    fn holds_in(&self, record: &ProposalRecord) -> Option<ProjectId> {
+        record.proposal.section()?;
+        promote::target_project(record, &self.stage_context.vault().ok()?).ok()?
     }
 
     fn db(&self) -> Result<Database, CliError> {
@@ -87,8 +87,8 @@ impl<'a> ReviewActions<'a> {
     }
 
     fn find_proposal(&self, id: ProposalId) -> Result<ProposalRecord, CliError> {
-        let standing = proposals::find_proposal(&self.db()?, id)?;
-        standing.ok_or_else(|| CliError::new(format!("proposal {id} no longer exists")))
+        let record = proposals::find_proposal(&self.db()?, id)?;
+        record.ok_or_else(|| CliError::new(format!("proposal {id} no longer exists")))
     }
 
     /// Reads the details of a proposal as they would be with `scope`.
@@ -97,25 +97,25 @@ impl<'a> ReviewActions<'a> {
         id: ProposalId,
         scope: Option<Scope>,
     ) -> Result<ProposalDetail, CliError> {
-        let standing = self.find_proposal(id)?;
-        let own = self.holds_in(&standing);
-        let standing = ProposalRecord { scope: scope.or(standing.scope.clone()), ..standing };
-        let is_open = standing.proposal.status.is_open();
+        let record = self.find_proposal(id)?;
+        let own = self.holds_in(&record);
+        let record = ProposalRecord { scope: scope.or(record.scope.clone()), ..record };
+        let is_open = record.proposal.status.is_open();
         let facts = CardFacts {
-            section: &section(&standing),
-            reach: own.filter(|_| is_open).map(|own| match &standing.scope {
+            section: &section(&record),
+            reach: own.filter(|_| is_open).map(|own| match &record.scope {
                 Some(Scope::Global) => format!("Applies everywhere; w: to {own} only"),
                 _ => format!("Applies to {own} only; w: everywhere"),
             }),
             duplicates: self.duplicates.get(&id).map_or(&[], Vec::as_slice),
-            preview: promote::preview_approval(&self.stage_context, &standing, true)
+            preview: promote::preview_approval(&self.stage_context, &record, true)
                 .map_err(|error| error.to_string()),
             now: self.stage_context.now().timestamp(),
             expire_days: i64::from(self.context.settings.config.review.expire_days),
-            record: &standing,
+            record: &record,
         };
-        let told = (!is_open).then(|| told(self.context, &standing));
-        Ok(ProposalDetail { rows: rows(&facts), is_open, outcome: told })
+        let message = (!is_open).then(|| outcome_with_author(self.context, &record));
+        Ok(ProposalDetail { rows: rows(&facts), is_open, outcome: message })
     }
 
     /// Decides on a proposal and carries the decision out. An earlier decision elsewhere wins.
@@ -130,7 +130,7 @@ impl<'a> ReviewActions<'a> {
         // A decision on the page was made first.
         read_page(self.context)?;
         let at = self.stage_context.now().timestamp();
-        let not = |is_open: bool, told: String| Ok(ActionResult::Not { is_open, told });
+        let not = |is_open: bool, message: String| Ok(ActionResult::Not { is_open, message });
         match proposals::decide_with_scope(
             &mut self.db()?,
             &STAGE_REGISTRY,
@@ -141,29 +141,29 @@ impl<'a> ReviewActions<'a> {
             at,
         )? {
             DecisionOutcome::Now => {}
-            DecisionOutcome::Already(standing) | DecisionOutcome::Ended(standing) => {
-                return not(false, told(self.context, &standing));
+            DecisionOutcome::Already(record) | DecisionOutcome::Ended(record) => {
+                return not(false, outcome_with_author(self.context, &record));
             }
             DecisionOutcome::Refused(why) => return not(true, format!("{id} was not decided: {why}")),
             DecisionOutcome::Unknown => return not(false, format!("proposal {id} no longer exists")),
         }
-        let busy = !see_to(self.context, &[id])?;
-        let standing = self.find_proposal(id)?;
-        let status = standing.proposal.status;
-        let Some(at) = standing.decided.filter(|_| !status.is_open()) else {
-            let why = standing.note.unwrap_or_else(|| "it is pending again".to_owned());
+        let busy = !run_promotions(self.context, &[id])?;
+        let record = self.find_proposal(id)?;
+        let status = record.proposal.status;
+        let Some(at) = record.decided.filter(|_| !status.is_open()) else {
+            let why = record.note.unwrap_or_else(|| "it is pending again".to_owned());
             return not(true, format!("{id} could not be promoted and is pending again: {why}"));
         };
-        let told = match status {
-            ProposalStatus::Approved | ProposalStatus::Edited if busy && !is_patch(&standing) => {
+        let message = match status {
+            ProposalStatus::Approved | ProposalStatus::Edited if busy && !is_patch(&record) => {
                 format!("{id} is {}; a running worker will write it", status.as_str())
             }
-            ProposalStatus::Approved | ProposalStatus::Edited if !is_patch(&standing) => {
+            ProposalStatus::Approved | ProposalStatus::Edited if !is_patch(&record) => {
                 format!("{id} is {}, but could not be written yet", status.as_str())
             }
-            _ => said(self.context, &standing),
+            _ => describe_outcome(self.context, &record),
         };
-        Ok(ActionResult::Decided { at, told })
+        Ok(ActionResult::Decided { at, message })
     }
 
     /// Takes back a decision made at `at`. Returns the reason if a different one holds now.
@@ -171,10 +171,10 @@ impl<'a> ReviewActions<'a> {
         self.context.require_person("decide on proposals")?;
         Ok(match undo_decision(self.context, id, Some(at))? {
             ReconsiderOutcome::Waiting => None,
-            ReconsiderOutcome::Otherwise(standing) if standing.proposal.status.is_open() => {
+            ReconsiderOutcome::Otherwise(record) if record.proposal.status.is_open() => {
                 Some(format!("{id} is already pending"))
             }
-            ReconsiderOutcome::Otherwise(standing) => Some(told(self.context, &standing)),
+            ReconsiderOutcome::Otherwise(record) => Some(outcome_with_author(self.context, &record)),
             ReconsiderOutcome::Unknown => Some(format!("proposal {id} no longer exists")),
         })
     }

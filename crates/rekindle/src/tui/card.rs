@@ -122,7 +122,7 @@ pub(crate) fn rows(facts: &CardFacts<'_>) -> Vec<CardRow> {
     rows.add_blank_row();
     change(&mut rows, facts);
     rows.add_blank_row();
-    rests_on(&mut rows, proposal);
+    add_evidence(&mut rows, proposal);
     rows.add_blank_row();
     rows.add(RowTone::Dim, proposal_origin(proposal));
     if let Some(grade) = &proposal.grade {
@@ -215,7 +215,7 @@ fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
     }
 }
 
-fn rests_on(rows: &mut CardRows, proposal: &Proposal) {
+fn add_evidence(rows: &mut CardRows, proposal: &Proposal) {
     let evidence = &proposal.evidence;
     let counted = |items: &[String], one: &str| match items {
         [] => String::new(),

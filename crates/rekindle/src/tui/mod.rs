@@ -95,13 +95,13 @@ fn catch_up(actions: &ReviewActions<'_>, model: &mut ReviewModel) {
 fn perform(actions: &ReviewActions<'_>, model: &mut ReviewModel, effect: UiEffect) {
     match effect {
         UiEffect::Decide(id, verdict, fate) => match actions.decide(id, &verdict, model.scope(id).as_ref()) {
-            Ok(ActionResult::Decided { at, told }) => model.on_decided(id, fate, at, &told),
-            Ok(ActionResult::Not { is_open, told }) => model.on_not_decided(id, is_open, told),
+            Ok(ActionResult::Decided { at, message }) => model.on_decided(id, fate, at, &message),
+            Ok(ActionResult::Not { is_open, message }) => model.on_not_decided(id, is_open, message),
             Err(failure) => model.on_not_decided(id, true, failure.message),
         },
         UiEffect::TakeBack(id, at) => match actions.undo_decision(id, at) {
             Ok(None) => model.on_undone(id),
-            Ok(Some(told)) => model.on_undo_failed(id, told),
+            Ok(Some(message)) => model.on_undo_failed(id, message),
             Err(failure) => model.set_status(failure.message, true),
         },
         UiEffect::Edit(_) | UiEffect::Quit => {}

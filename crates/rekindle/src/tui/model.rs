@@ -175,14 +175,14 @@ impl ReviewModel {
         id: ProposalId,
         rows: Vec<CardRow>,
         is_open: bool,
-        told: Option<String>,
+        reason: Option<String>,
     ) {
         self.detail = Some((id, rows));
         let ours = self.decisions.iter().any(|made| made.id == id);
         if !is_open && !ours {
             self.set(id, CardStatus::Elsewhere);
-            if let Some(told) = told {
-                self.set_status(told, true);
+            if let Some(reason) = reason {
+                self.set_status(reason, true);
             }
         }
     }
@@ -204,7 +204,7 @@ impl ReviewModel {
     }
 
     /// Records a decision and moves to the next proposal.
-    pub(crate) fn on_decided(&mut self, id: ProposalId, fate: CardStatus, at: Timestamp, told: &str) {
+    pub(crate) fn on_decided(&mut self, id: ProposalId, fate: CardStatus, at: Timestamp, outcome: &str) {
         self.set(id, fate);
         self.decisions.push(SessionDecision { id, at });
         self.detail = None;
@@ -214,16 +214,16 @@ impl ReviewModel {
             (0, _) => " That was the last one for today; m shows the rest, q quits.",
             _ => "",
         };
-        self.set_status(format!("{told}.{rest}"), false);
+        self.set_status(format!("{outcome}.{rest}"), false);
     }
 
     /// Records that a proposal was not decided; it still waits, or ended elsewhere.
-    pub(crate) fn on_not_decided(&mut self, id: ProposalId, is_open: bool, told: String) {
+    pub(crate) fn on_not_decided(&mut self, id: ProposalId, is_open: bool, reason: String) {
         if !is_open {
             self.set(id, CardStatus::Elsewhere);
         }
         self.detail = None;
-        self.set_status(told, true);
+        self.set_status(reason, true);
     }
 
     /// Records that a decision was taken back.
@@ -238,9 +238,9 @@ impl ReviewModel {
     }
 
     /// Records that the last decision can no longer be taken back.
-    pub(crate) fn on_undo_failed(&mut self, id: ProposalId, told: String) {
+    pub(crate) fn on_undo_failed(&mut self, id: ProposalId, reason: String) {
         self.decisions.retain(|made| made.id != id);
-        self.set_status(told, true);
+        self.set_status(reason, true);
     }
 
     /// Takes the edited text; `before` is the original.

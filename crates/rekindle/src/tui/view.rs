@@ -30,9 +30,9 @@ pub(crate) type ScrollExtent = (usize, usize);
 pub(crate) fn draw(frame: &mut Frame<'_>, model: &ReviewModel, colour: bool) -> ScrollExtent {
     let area = frame.area();
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
-        let told = format!("{}x{} is too small; q quits", area.width, area.height);
+        let notice = format!("{}x{} is too small; q quits", area.width, area.height);
         let lines: Vec<Line<'_>> =
-            wrap_line(&told, usize::from(area.width.max(1))).into_iter().map(Line::from).collect();
+            wrap_line(&notice, usize::from(area.width.max(1))).into_iter().map(Line::from).collect();
         frame.render_widget(Paragraph::new(lines), area);
         return (0, 0);
     }
@@ -149,13 +149,13 @@ fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &ReviewModel, extent: 
             )
         }
         _ if size.width < DESIGN_SIZE.0 || size.height < DESIGN_SIZE.1 => {
-            let told = format!("small window ({}x{}), designed for 80x24", size.width, size.height);
-            (RowTone::Dim, told)
+            let notice = format!("small window ({}x{}), designed for 80x24", size.width, size.height);
+            (RowTone::Dim, notice)
         }
         _ if extent.0 > extent.1 => {
             let last = (model.scroll() + extent.1).min(extent.0);
-            let told = format!("rows {} to {last} of {} (PgUp, PgDn)", model.scroll() + 1, extent.0);
-            (RowTone::Dim, told)
+            let notice = format!("rows {} to {last} of {} (PgUp, PgDn)", model.scroll() + 1, extent.0);
+            (RowTone::Dim, notice)
         }
         _ => (RowTone::Dim, String::new()),
     };

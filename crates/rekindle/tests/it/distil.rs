@@ -118,7 +118,7 @@ pub(crate) fn listed(value: &Value) -> Vec<&str> {
 
 /// Requirements: R-11.
 #[test]
-fn exe_02_ver_04_a_session_becomes_observations_and_what_was_said_outright_a_memory() {
+fn exe_02_ver_04_a_session_becomes_observations_and_explicit_statements_memories() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
     pump_session(cwd.clone(), "s1").ends(&sandbox);
@@ -232,7 +232,7 @@ fn b_01_an_order_in_a_tools_output_becomes_no_memory() {
 }
 
 #[test]
-fn sid_05_sid_06_what_was_seen_three_times_is_asked_about() {
+fn sid_05_sid_06_the_third_sighting_becomes_a_proposal() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
     let mut proposed = Vec::new();

@@ -6,7 +6,7 @@ const SECRET: &str = "The staging host is called hermes-seventeen.";
 const MARK: &[u8] = b"hermes-seventeen";
 
 #[test]
-fn b_08_forgotten_means_gone_from_everywhere() {
+fn b_08_forget_erases_every_copy() {
     let sandbox = sandbox();
     let saved = save(&sandbox, "fix", "hermes-seventeen-host", SECRET);
     sandbox
@@ -59,7 +59,7 @@ fn b_08_forgotten_means_gone_from_everywhere() {
 }
 
 #[test]
-fn what_sync_brings_back_is_not_shown_and_is_reported() {
+fn forgotten_files_restored_by_sync_are_reported_and_not_shown() {
     let sandbox = sandbox();
     let saved = save(&sandbox, "fix", "host", SECRET);
     let file = sandbox.read("personal-private/fix/host.md");

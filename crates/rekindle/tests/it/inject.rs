@@ -220,14 +220,14 @@ fn brf_10_b_08_a_damaged_index_is_in_no_agents_way() {
 
 /// Requirements: REC-18.
 #[test]
-fn b_04_an_agents_helpers_are_told_nothing() {
+fn b_04_subagents_get_no_injections() {
     let sandbox = warm();
     let input = json!({"session_id": "s1", "agent_id": "a1", "prompt": "which port does the ledger database listen on?"});
     assert_eq!(fire(&sandbox, "UserPromptSubmit", &input), Value::Null);
 }
 
 #[test]
-fn what_we_said_is_not_taken_for_somebodys_words() {
+fn injected_text_is_not_learnt_again() {
     let sandbox = warm();
     let told = prompt(&sandbox, "s1", "which port does the ledger database listen on?");
     let copied = format!("{}\nwhat about kettles?", context(&told));

@@ -77,7 +77,7 @@ const WILD: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn b_15_what_was_there_is_there_again() {
+fn b_15_uninstall_restores_existing_settings() {
     for (agent, before) in WILD {
         let sandbox = sandbox();
         let file = settings(&sandbox, agent);
@@ -95,7 +95,7 @@ fn b_15_what_was_there_is_there_again() {
 }
 
 #[test]
-fn b_15_what_was_not_there_is_gone_again() {
+fn b_15_uninstall_removes_created_files() {
     let sandbox = sandbox();
     sandbox.rekindle(&["install", "claude", "codex", "gemini", "pi", "--trust", "--yes"]).run().ok();
     for agent in AGENTS {
@@ -136,7 +136,7 @@ fn b_15_installing_twice_changes_nothing() {
 }
 
 #[test]
-fn nothing_is_written_before_somebody_says_yes() {
+fn nothing_is_written_before_confirmation() {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
     let file = settings(&sandbox, "claude");
     write(&file, "{\n  \"env\": {\"API_KEY\": \"sk-ant-REDACTED\"}\n}\n");

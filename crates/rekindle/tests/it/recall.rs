@@ -63,7 +63,7 @@ fn rec_01_what_was_saved_is_found_by_its_words_by_its_meaning_and_by_a_name() {
 }
 
 #[test]
-fn b_06_what_has_nothing_to_do_with_the_notes_is_met_with_silence() {
+fn b_06_unrelated_prompts_get_no_memories() {
     let (sandbox, _) = furnished();
     for query in ["thanks, that was great!", "write a haiku about the sea", "what is the capital of Mongolia"]
     {
@@ -126,7 +126,7 @@ fn rec_07_rec_15_an_answer_says_what_it_did() {
 }
 
 #[test]
-fn x_19_five_unless_asked_for_more() {
+fn x_19_recall_shows_five_results_by_default() {
     let sandbox = sandbox();
     for number in 0..14 {
         let body = format!("Deploy step {number}: the harbour crane number {number} is greased.");

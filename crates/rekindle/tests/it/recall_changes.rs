@@ -46,7 +46,7 @@ fn b_09_what_is_undone_is_not_recalled() {
 }
 
 #[test]
-fn b_08_what_is_forgotten_is_nowhere_in_the_state() {
+fn b_08_forgotten_text_is_nowhere_in_the_state_folder() {
     let sandbox = sandbox();
     let secret = "The smugglers meet at Albatross Cove on Thursdays.";
     save(&sandbox, "fix", "cove", secret);
@@ -179,7 +179,7 @@ fn sto_14_a_file_that_became_too_large_leaves_nothing_behind() {
 }
 
 #[test]
-fn rec_08_reindex_sums_up_what_was_recalled_and_nothing_changes_by_it() {
+fn rec_08_reindex_writes_a_usage_summary_without_effect_on_ranking() {
     let sandbox = sandbox();
     save(&sandbox, "fix", "a", "The tender is moored at the east jetty.");
     save(&sandbox, "fix", "b", "The tender is moored at the west jetty.");
@@ -218,7 +218,7 @@ fn sto_15_reindex_waits_for_another_process_that_makes_vectors() {
 }
 
 #[test]
-fn sto_17_what_cannot_be_indexed_is_saved_all_the_same_and_said() {
+fn sto_17_a_failed_index_update_does_not_prevent_a_save() {
     type Block = fn(&Path);
     let blocked: [(&str, Block); 2] = [
         ("a file in place of the index", |index| {

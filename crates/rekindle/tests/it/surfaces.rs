@@ -55,7 +55,7 @@ fn send(sandbox: &Sandbox, event: &str, data: &Value) {
 }
 
 #[test]
-fn rev_05_nothing_leaves_before_the_person_said_yes() {
+fn rev_05_nothing_is_sent_before_confirmation() {
     let server = TodoistServer::default();
     let sandbox = quiet();
     let id = propose(&sandbox, "Use tabs.", 0);
@@ -184,7 +184,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
 }
 
 #[test]
-fn rev_05_a_task_is_made_once_whatever_gets_lost() {
+fn rev_05_a_task_is_created_once_despite_lost_answers() {
     let server = TodoistServer::default();
     let sandbox = connected(&server);
     let lost = [
@@ -469,7 +469,7 @@ fn rev_06_a_worker_without_the_key_does_nothing_and_says_so() {
 }
 
 #[test]
-fn rev_14_what_waits_again_is_asked_again() {
+fn rev_14_a_reopened_proposal_gets_a_new_task() {
     let server = TodoistServer::default();
     let sandbox = connected(&server);
     let id = propose(&sandbox, "Use tabs.", 0);

@@ -66,7 +66,7 @@ fn steps_are_listed_with_their_paths_and_the_same_in_every_run() {
 }
 
 #[test]
-fn what_is_not_on_disk_is_no_step() {
+fn calls_outside_the_disk_are_no_steps() {
     needs_faults!();
     let folder = tempfile::tempdir().unwrap();
     let script =
@@ -107,7 +107,7 @@ fn a_fault_beyond_the_last_step_strikes_nothing() {
 }
 
 #[test]
-fn an_error_is_seen_by_the_program_and_the_call_not_made() {
+fn an_injected_error_replaces_the_call() {
     needs_faults!();
     let folder = tempfile::tempdir().unwrap();
     let script = "echo one > f || echo refused; echo two > g";

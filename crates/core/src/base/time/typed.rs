@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_says_how_to_write_one() {
+    fn an_invalid_time_names_the_accepted_formats() {
         for text in ["", "nope", "w", "2", "ago", "2 fortnights", "99999w", "-3d", "2026-13-01", "tomorrow"] {
             assert_eq!(text.parse::<TypedTime>(), Err(TypedTimeError), "{text}");
         }

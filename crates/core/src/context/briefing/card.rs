@@ -44,18 +44,18 @@ impl CardLine {
 
     /// Renders the line. The day omits the year if it is `year`, to save room.
     fn render(&self, year: i16) -> String {
-        let said = self.said_on.map(|date| match day(date) {
+        let date = self.said_on.map(|date| match day(date) {
             full if date.year() == year => full.chars().skip(5).collect(),
             full => full,
         });
-        let said = said.map(|said| format!("{said} ")).unwrap_or_default();
+        let date = date.map(|date| format!("{date} ")).unwrap_or_default();
         let id = match self.id.starts_with("o-") {
             true => self.id.as_str(),
             false => {
                 self.id.char_indices().nth(ID_CHARS).map_or(self.id.as_str(), |(end, _)| &self.id[..end])
             }
         };
-        format!("- {said}{} [{id}]", one_line(shortened(&self.text), MAX_LINE_CHARS))
+        format!("- {date}{} [{id}]", one_line(shortened(&self.text), MAX_LINE_CHARS))
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn r_14_what_the_person_said_stands_as_their_instructions() {
+    fn r_14_user_statements_are_injected_as_instructions() {
         let lines = [line(1, "rule", true), line(2, "fact", true), line(3, "preference", false)];
         let (text, ids) = render(&lines, &mut Vec::new());
         assert_eq!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_stays_within_its_room_and_says_what_is_missing() {
+    fn the_card_keeps_its_limit_and_counts_omissions() {
         let mut lines: Vec<CardLine> = (0..200).map(|number| line(number, "fact", true)).collect();
         lines.push(CardLine { uses: 5, ..line(500, "fact", true) });
         let mut cut = Vec::new();

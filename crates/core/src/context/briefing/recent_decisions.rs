@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn b_01_what_an_agent_decided_is_told_until_a_person_changes_it() {
+    fn b_01_agent_decisions_are_reported_until_a_person_changes_them() {
         let here = Some("acme/pumps");
         let newest = vec![
             receipt("p-20261114-001", ProposalEnd::Promoted, ReceiptDecider::Agent),

@@ -21,14 +21,14 @@ impl HookCall {
     pub fn from_signal(signal: &HookSignal) -> Self {
         let HookSignal { agent, session, reason, prompt, answer, .. } = signal;
         let kind = format!("{:?}", signal.kind);
-        let said = [reason, prompt, answer].map(|text| text.as_deref().unwrap_or_default());
+        let parts = [reason, prompt, answer].map(|text| text.as_deref().unwrap_or_default());
         let hash = |parts: &[&str]| {
             let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
             ContentHash::of_parts(&parts).short_hex(24)
         };
         Self {
             session: hash(&[agent.as_str(), session]),
-            output: hash(&[kind.as_str(), said[0], said[1], said[2]]),
+            output: hash(&[kind.as_str(), parts[0], parts[1], parts[2]]),
         }
     }
 

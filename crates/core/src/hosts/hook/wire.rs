@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_type_counts_as_left_out() {
+    fn a_field_of_the_wrong_type_counts_as_missing() {
         let odd = json!({"session_id": "a", "transcript_path": null, "cwd": 7, "prompt": ["x"]});
         let read = signal(Agent::Claude, "UserPromptSubmit", &odd);
         assert_eq!((read.transcript, read.cwd, read.prompt), (None, None, None));

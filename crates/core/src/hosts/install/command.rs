@@ -172,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn what_we_write_we_recognise(folder in "(/[a-zA-Z 'é\"$-]{1,8}){0,3}", home in prop::option::of("/[ -~]{1,20}")) {
+        fn our_own_hook_entries_are_recognised(folder in "(/[a-zA-Z 'é\"$-]{1,8}){0,3}", home in prop::option::of("/[ -~]{1,20}")) {
             prop_assume!(home.as_ref().is_none_or(|home| !home.contains(":\\")));
             let invocation = HookInvocation { program: format!("{folder}/rekindle"), home, before_tools: false };
             for agent in Agent::ALL {

@@ -111,7 +111,7 @@ mod tests {
 
     /// Requirements: BRF-09.
     #[test]
-    fn we_are_called_only_for_what_we_understand() {
+    fn hooks_are_registered_for_known_events_only() {
         for agent in Agent::ALL {
             for registered in events(agent, true) {
                 assert!(

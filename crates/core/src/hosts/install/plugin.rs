@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_manifest_points_to_is_there() {
+    fn every_path_in_a_manifest_exists() {
         let files = files(&invocation(None));
         let parse = |path: &str| serde_json::from_str::<Value>(&files[path]).unwrap();
         let there = |folder: &str, path: &Value| {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn b_15_somebody_elses_memory_is_left_alone() {
+    fn b_15_another_memory_server_is_left_unchanged() {
         let theirs = r#"{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "other"]}}}"#;
         let mut blanks = EmptyContainers::new();
         let with = add_server(theirs, Agent::Claude, &invocation(None), &mut blanks).unwrap();

@@ -8,7 +8,7 @@ fn document(text: &str) -> JsoncDocument {
 }
 
 #[test]
-fn what_is_wrong_is_pointed_to() {
+fn errors_have_a_position() {
     let error = |text: &str| JsoncDocument::parse(text, JsonDialect::Plain).unwrap_err();
     for (text, line, column) in [
         ("", 1, 1),
@@ -59,7 +59,7 @@ fn a_value_is_added_in_the_style_of_its_neighbours() {
 }
 
 #[test]
-fn comments_survive_what_is_removed_around_them() {
+fn comments_survive_removals_around_them() {
     let remove = |text: &str, index| {
         let mut document = document(text);
         document.remove(&[], index, "").unwrap();
@@ -179,7 +179,7 @@ proptest! {
     /// The core of B-15: in any file, an insertion is removed without a trace, and changes nothing else
     /// meanwhile.
     #[test]
-    fn b_15_what_is_added_is_removed_without_a_trace(text in any_text(true), at in any::<prop::sample::Index>()) {
+    fn b_15_an_insertion_is_removed_without_a_trace(text in any_text(true), at in any::<prop::sample::Index>()) {
         let before = document(&text);
         let value = before.root().value();
         let paths = containers(&value);
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_removed_is_all_that_goes(text in any_text(true), at in any::<prop::sample::Index>(), which in any::<prop::sample::Index>()) {
+    fn a_removal_changes_nothing_else(text in any_text(true), at in any::<prop::sample::Index>(), which in any::<prop::sample::Index>()) {
         let mut document = document(&text);
         let value = document.root().value();
         let paths = containers(&value);

@@ -68,12 +68,12 @@ impl FindingCluster<'_> {
     fn pattern(&self, kind: FrictionKind) -> Option<FrictionPattern> {
         let origin = self.findings.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
         // The newest words of the most trusted origin: tool output does not speak for the user.
-        let told = self.findings.iter().rev().find(|seen| seen.finding.origin == origin)?;
-        let text = one_line(&clean_and_redact(&told.finding.text).text, usize::MAX);
+        let newest = self.findings.iter().rev().find(|seen| seen.finding.origin == origin)?;
+        let text = one_line(&clean_and_redact(&newest.finding.text).text, usize::MAX);
         if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
             return None;
         }
-        let theirs = self.findings.iter().filter(|seen| seen.finding.origin == origin);
+        let same_origin = self.findings.iter().filter(|seen| seen.finding.origin == origin);
         let sightings = self.findings.iter().map(|seen| FrictionSighting {
             session: &seen.observation.session,
             at: seen.observation.at,
@@ -81,7 +81,7 @@ impl FindingCluster<'_> {
             messages: &seen.finding.messages,
             quote: &seen.finding.text,
         });
-        let (evidence, times) = rests_on(sightings);
+        let (evidence, times) = merge_evidence(sightings);
         let mut projects = self.findings.iter().map(|seen| seen.observation.project.clone());
         let first = projects.next().flatten();
         Some(FrictionPattern {
@@ -90,7 +90,10 @@ impl FindingCluster<'_> {
             supersedes: None,
             section: None,
             origin,
-            strength: theirs.map(|seen| seen.finding.strength).max().unwrap_or(StatementStrength::Inferred),
+            strength: same_origin
+                .map(|seen| seen.finding.strength)
+                .max()
+                .unwrap_or(StatementStrength::Inferred),
             evidence,
             times,
             project: first.filter(|first| projects.all(|other| other.as_ref() == Some(first))),
@@ -107,7 +110,9 @@ struct FrictionSighting<'a> {
 }
 
 /// The evidence of sightings, and the newest time in each session.
-fn rests_on<'a>(sightings: impl Iterator<Item = FrictionSighting<'a>>) -> (ProposalEvidence, Vec<Timestamp>) {
+fn merge_evidence<'a>(
+    sightings: impl Iterator<Item = FrictionSighting<'a>>,
+) -> (ProposalEvidence, Vec<Timestamp>) {
     let mut evidence = ProposalEvidence::default();
     let mut times: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for seen in sightings {
@@ -149,7 +154,7 @@ fn failures(period: &ReflectionPeriod<'_>) -> Vec<FrictionPattern> {
         }
     }
     let pattern = |((project, command), sightings): ((String, String), Vec<FrictionSighting<'_>>)| {
-        let (evidence, times) = rests_on(sightings.into_iter());
+        let (evidence, times) = merge_evidence(sightings.into_iter());
         let of = period
             .observations
             .iter()

@@ -35,7 +35,7 @@ fn look(week: &[Observation], agents: Option<&str>, before: &[EarlierProposal]) 
 }
 
 #[test]
-fn fri_02_fri_04_what_the_person_repeats_is_a_line_for_every_agent() {
+fn fri_02_fri_04_a_repeated_correction_becomes_a_line_of_agents_md() {
     let words = ["Use pnpm instead of npm in the workspace!", "use **pnpm** instead of npm in the workspace"];
     let mut week = said(2, Found::Correction, Origin::User, words[1]);
     week.push(window(7, "", vec![finding(Found::Correction, Origin::User, words[0])]));
@@ -66,7 +66,7 @@ fn fri_07_fri_08_too_little_says_why() {
 }
 
 #[test]
-fn b_01_what_a_tool_says_never_speaks_as_the_person() {
+fn b_01_tool_output_never_becomes_an_instruction() {
     let text = "Always use pnpm instead of npm in the workspace.";
     for origin in [Origin::Tool, Origin::Agent] {
         assert_eq!(look(&said(5, Found::Correction, origin, text), Some(AGENTS), &[]).fixes, []);
@@ -107,7 +107,7 @@ fn fri_02_a_line_that_newer_words_contradict_is_stale() {
 }
 
 #[test]
-fn fri_08_nobody_is_asked_twice() {
+fn fri_08_a_fix_is_proposed_once() {
     let text = "Use pnpm instead of npm in the workspace.";
     let week = said(4, Found::Correction, Origin::User, text);
     let first = look(&week, Some(AGENTS), &[]).fixes.remove(0);

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn sid_04_sid_05_sid_06_how_plainly_it_was_said_decides() {
+    fn sid_04_sid_05_sid_06_the_strength_of_a_statement_sets_its_confidence() {
         assert_eq!(
             routed(FindingKind::Rule, StatementStrength::Explicit, Origin::User),
             Some(Confidence::High)
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn b_01_r_06_only_the_persons_own_words_are_more_than_seen_once() {
+    fn b_01_r_06_only_user_statements_exceed_low_confidence() {
         for origin in [Origin::Agent, Origin::Tool, Origin::Import] {
             assert_eq!(routed(FindingKind::Fix, StatementStrength::Explicit, origin), Some(Confidence::Low));
             assert_eq!(routed(FindingKind::Rule, StatementStrength::Explicit, origin), None);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_happened_is_no_memory() {
+    fn a_mere_event_is_no_memory() {
         for kind in [
             FindingKind::Files,
             FindingKind::Change,

@@ -49,11 +49,11 @@ pub fn build_material(observed: &ObservedSession, messages: &[Message]) -> Strin
     for (place, message) in
         messages.iter().enumerate().filter(|(_, message)| message.role == MessageRole::User)
     {
-        let said = one_line(&message.text, MAX_MESSAGE_CHARS);
-        if text.len() + said.len() > MAX_MATERIAL_CHARS {
+        let quote = one_line(&message.text, MAX_MESSAGE_CHARS);
+        if text.len() + quote.len() > MAX_MATERIAL_CHARS {
             break;
         }
-        text.push_str(&format!("#{} {said}\n", place + 1));
+        text.push_str(&format!("#{} {quote}\n", place + 1));
     }
     text
 }
@@ -287,8 +287,9 @@ pub fn ideas(answer: &str, evidence: &MessageEvidence<'_>, noise: &NoiseDetector
 /// The candidates of the rules, plus those that only a model found.
 pub fn merge_candidates(mut known: Vec<MemoryCandidate>, more: Vec<MemoryCandidate>) -> Vec<MemoryCandidate> {
     for one in more {
-        let said = content_words(&one.text);
-        if !known.iter().any(|known| coverage(&said, &content_words(&known.text)) >= MIN_SUPPORTED_COVERAGE) {
+        let words = content_words(&one.text);
+        if !known.iter().any(|known| coverage(&words, &content_words(&known.text)) >= MIN_SUPPORTED_COVERAGE)
+        {
             known.push(one);
         }
     }
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn sid_04_r_06_the_words_themselves_decide_how_sure_we_are() {
+    fn sid_04_r_06_confidence_follows_the_wording() {
         let found = mined(
             "<memories>
 * preference (high) Never use sleep in tests, poll the socket instead [#1]
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn sid_04_what_was_said_outright_is_never_less_for_what_a_model_makes_of_it() {
+    fn sid_04_a_model_cannot_lower_an_explicit_statement() {
         let messages = session();
         let noise = NoiseDetector::new(&messages, &TimeZone::UTC);
         let usual = CandidateThresholds { high: 0.9, medium: 0.7 };
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn idea_01_ideas_rest_on_what_was_said() {
+    fn idea_01_ideas_need_a_user_statement() {
         let messages = session();
         let evidence = MessageEvidence::new(&messages, &TimeZone::UTC);
         let found = ideas(

@@ -19,12 +19,12 @@ const RESEARCH_TAG: &str = "research";
 /// The request about an idea.
 pub fn request(title: &str, summary: &str, limits: &ResearchSettings) -> LlmRequest {
     let idea: String = format!("{title}\n\n{summary}").chars().take(MAX_IDEA_CHARS).collect();
-    let told = format!(
+    let material = format!(
         "Fetch at most {} pages, and answer in at most {} tokens.\n\nThe idea:\n\n{idea}",
         limits.fetches, limits.tokens
     );
     LlmRequest {
-        prompt: LlmPrompt::new(RESEARCH, &told),
+        prompt: LlmPrompt::new(RESEARCH, &material),
         expects: AnswerFormat::Tags(&[RESEARCH_TAG]),
         deadline: Duration::from_secs(60 * u64::from(limits.minutes)),
         budget: LlmBudget { tokens: limits.tokens, cost: MAX_COST },
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idea_04_what_was_found_is_quoted_and_capped() {
+    fn idea_04_research_results_are_quoted_and_capped() {
         assert_eq!(
             quotation("Sure!\n<research>\nOne.\n\n# Two\n</research> bye", 100).unwrap(),
             "> One.\n>\n> # Two"

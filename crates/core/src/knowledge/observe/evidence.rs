@@ -91,14 +91,14 @@ impl<'a> MessageEvidence<'a> {
     /// Finds the support for `text`, first in the cited messages (counted from 1). `Err` names the part that
     /// nobody said.
     pub fn find_support(&self, text: &str, cited: &[usize]) -> Result<StatementSupport, ClaimFault> {
-        let wanted = NamedSpecifics::from_text(text);
+        let specifics = NamedSpecifics::from_text(text);
         let content = content_words(text);
         let cited: Vec<usize> = cited
             .iter()
             .filter_map(|number| number.checked_sub(1))
             .filter(|place| *place < self.messages.len())
             .collect();
-        let places = self.extended(&wanted, &content, cited)?;
+        let places = self.extended(&specifics, &content, cited)?;
         let mut best: Option<StatementSupport> = None;
         // Try the user's words alone, then with the agent's, then with tool output.
         for (origin, roles) in [
@@ -114,11 +114,11 @@ impl<'a> MessageEvidence<'a> {
             let has = |name: &String| own.iter().any(|place| normalised_contains(name, &self.plain[*place]));
             let there: HashSet<u64> = own.iter().flat_map(|place| &self.words[*place]).copied().collect();
             let covered = coverage(&content, &there);
-            let named = wanted.names.iter().all(has);
+            let named = specifics.names.iter().all(has);
             let support = StatementSupport {
                 origin,
                 covered,
-                counted: wanted.counts.iter().all(has),
+                counted: specifics.counts.iter().all(has),
                 places: own.clone(),
             };
             if named && covered >= MIN_SUPPORTED_COVERAGE && !own.is_empty() {
@@ -213,14 +213,14 @@ impl<'a> MessageEvidence<'a> {
 
     /// True if a task or suggestion uses the words of the user and the agent.
     pub(super) fn is_in_session_words(&self, text: &str) -> bool {
-        let wanted = NamedSpecifics::from_text(text);
+        let specifics = NamedSpecifics::from_text(text);
         let (mut spoken, mut printed) = (HashSet::new(), HashSet::new());
         for (message, words) in self.messages.iter().zip(&self.words) {
             if message.role == MessageRole::Tool { &mut printed } else { &mut spoken }.extend(words);
         }
-        let named = wanted.names.iter().all(|name| {
-            let heard = self.messages.iter().zip(&self.plain);
-            heard
+        let named = specifics.names.iter().all(|name| {
+            let messages = self.messages.iter().zip(&self.plain);
+            messages
                 .filter(|(message, _)| message.role != MessageRole::Tool)
                 .any(|(_, text)| normalised_contains(name, text))
         });

@@ -287,7 +287,7 @@ Go on with fuse 8.
     }
 
     #[test]
-    fn obs_20_without_tags_the_marked_lines_are_kept_and_without_those_everything() {
+    fn obs_20_untagged_answers_fall_back_to_marked_lines_then_to_all() {
         let output = parse("Sure!\n* 🔴 (10:05) One\nand so on\n  🟢 two\n<current-task>x</current-task>");
         assert_eq!(output.observations, "* 🔴 (10:05) One\n  🟢 two");
         assert_eq!((output.parsed, output.current_task, output.suggested_response), (false, None, None));
@@ -314,7 +314,7 @@ Go on with fuse 8.
     }
 
     #[test]
-    fn what_a_server_gives_by_a_schema_says_the_same() {
+    fn a_schema_answer_parses_like_a_tagged_one() {
         let text = r#"```json
 {"segments": [{"narrative": "The pump stalled.", "facts": [
   {"priority": "high", "time": "10:05", "text": "Fuse 7 is wired backwards", "messages": [3, 4]},
@@ -334,7 +334,7 @@ Go on with fuse 8.
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_kept_and_nothing_panics(text in ".{0,300}") {
+        fn parsing_never_panics_or_loses_findings(text in ".{0,300}") {
             let output = parse(&text);
             prop_assert!(output.parsed || text.trim().is_empty() || !output.observations.is_empty());
         }

@@ -15,13 +15,13 @@ pub(super) fn is_retold_step(statement: &str) -> bool {
     if contains_dense(&text, retold::DENSE_STEPS) || strip_phrase(&text, retold::STEPS, "").is_some() {
         return true;
     }
-    let Some(mut did) = strip_phrase(&text, retold::AGENT, "") else { return false };
-    while let Some(rest) = strip_phrase(did, retold::BETWEEN, "").filter(|rest| !rest.is_empty()) {
-        did = rest;
+    let Some(mut clause) = strip_phrase(&text, retold::AGENT, "") else { return false };
+    while let Some(rest) = strip_phrase(clause, retold::BETWEEN, "").filter(|rest| !rest.is_empty()) {
+        clause = rest;
     }
-    let changed = strip_phrase(did, retold::CHANGES, "");
+    let changed = strip_phrase(clause, retold::CHANGES, "");
     let aimed = |what: &str| has(what, retold::AIMS) && !specifics(what).is_empty();
-    strip_phrase(did, retold::LOOKS, "").is_some() || changed.is_some_and(|what| !aimed(what))
+    strip_phrase(clause, retold::LOOKS, "").is_some() || changed.is_some_and(|what| !aimed(what))
 }
 
 /// True if a statement only says that the user asked for something, reported something or was content.
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn obs_03_steps_are_told_apart_from_what_came_of_them() {
+    fn obs_03_intermediate_steps_differ_from_results() {
         for step in [
             "The agent runs `journalctl -u export -n 20` to check the lock file.",
             "The agent then ran the tests again",
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn obs_08_requests_are_told_apart_from_assertions() {
+    fn obs_08_requests_differ_from_assertions() {
         for request in [
             "The user reports that the nightly export hangs",
             "User asked for a look at the valve test",

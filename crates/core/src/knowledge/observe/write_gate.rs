@@ -92,11 +92,11 @@ fn useful(finding: &Finding) -> Option<GateDoubt> {
         return Some(GateDoubt::Once);
     }
     // A rule, a decision or a fix counts regardless of its first words.
-    let told = matches!(
+    let is_report = matches!(
         finding.kind,
         FindingKind::Other | FindingKind::Files | FindingKind::Change | FindingKind::Workflow
     );
-    (told && is_retold_step(&finding.text)).then_some(GateDoubt::Step)
+    (is_report && is_retold_step(&finding.text)).then_some(GateDoubt::Step)
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn fbk_08_what_can_be_looked_up_is_verifiable() {
+    fn fbk_08_concrete_findings_are_verifiable() {
         let passes = |origin, text: &str| verdict(FindingKind::Other, origin, text, &[]).doubts;
         assert_eq!(passes(Origin::Agent, "The leak was in src/pool.rs because close() was never called"), []);
         assert_eq!(passes(Origin::Agent, "The leak was in src/store.rs"), [GateDoubt::Unfounded]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn fbk_08_steps_and_what_is_meant_for_once_are_of_no_use() {
+    fn fbk_08_steps_and_one_off_requests_are_not_useful() {
         for (text, doubt) in [
             ("Ran pnpm test for port 5432", GateDoubt::Step),
             ("The agent checked src/pool.rs", GateDoubt::Step),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn fbk_08_what_contradicts_something_that_stands_names_it() {
+    fn fbk_08_a_contradiction_names_the_established_statement() {
         let standing = [("MEMORY.md#1", "Use tabs in Go"), ("m-1", "Staging Postgres listens on port 5433.")];
         let found =
             verdict(FindingKind::Rule, Origin::User, "Staging Postgres listens on port 5432.", &standing);

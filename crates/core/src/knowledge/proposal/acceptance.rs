@@ -72,8 +72,8 @@ pub struct AcceptanceStats {
 }
 
 impl AcceptanceStats {
-    fn add(&mut self, told: ProposalFate) {
-        let count = match told {
+    fn add(&mut self, fate: ProposalFate) {
+        let count = match fate {
             ProposalFate::Approved => &mut self.approved,
             ProposalFate::Edited => &mut self.edited,
             ProposalFate::Rejected => &mut self.rejected,
@@ -83,7 +83,7 @@ impl AcceptanceStats {
             ProposalFate::Dropped => &mut self.dropped,
         };
         *count += 1;
-        match told {
+        match fate {
             ProposalFate::Approved => self.straight += 1,
             // A changed wording means that the proposal was not right.
             ProposalFate::Edited | ProposalFate::Rejected | ProposalFate::Undone => self.straight = 0,
@@ -110,8 +110,8 @@ pub fn acceptance_by_category(
     past: impl IntoIterator<Item = (ProposalCategory, ProposalFate)>,
 ) -> BTreeMap<ProposalCategory, AcceptanceStats> {
     let mut found: BTreeMap<ProposalCategory, AcceptanceStats> = BTreeMap::new();
-    for (category, told) in past {
-        found.entry(category).or_default().add(told);
+    for (category, fate) in past {
+        found.entry(category).or_default().add(fate);
     }
     found
 }

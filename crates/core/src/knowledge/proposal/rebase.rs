@@ -51,16 +51,16 @@ pub fn rebase_proposal(
     }
     if let Some(old) = &proposal.supersedes {
         let items: Vec<&MemoryItem> = sections.iter().flat_map(|section| &section.items).collect();
-        let stands = |item: &&&MemoryItem| item.superseded.is_none();
+        let is_current = |item: &&&MemoryItem| item.superseded.is_none();
         let is_old = |item: &&MemoryItem| normalise(&item.text) == normalise(old);
-        if !items.iter().filter(stands).any(is_old) {
+        if !items.iter().filter(is_current).any(is_old) {
             let statement = AnalysedStatement::from_text(&proposal.text);
             let before = AnalysedStatement::from_text(old);
             let reworded = |item: &&&MemoryItem| {
                 let now = AnalysedStatement::from_text(&item.text);
                 now.is_same(&before) || now.contradicts(&statement)
             };
-            match items.iter().filter(stands).find(reworded) {
+            match items.iter().filter(is_current).find(reworded) {
                 Some(item) => {
                     if moved.title == replacement_title(old) {
                         moved.title = replacement_title(&item.text);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn b_07_a_section_that_was_renamed_is_followed_by_what_stands_in_it() {
+    fn b_07_a_renamed_section_is_recognised_by_its_lines() {
         let new = proposal("Patterns", "Use make.", None);
         let lines =
             "- Use tabs. <!-- p-20261115-001 user -->\n- Mine.\n- Use rust. <!-- p-20261115-002 user -->\n";
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn b_07_a_line_that_was_reworded_is_followed_and_one_that_is_gone_is_said() {
+    fn b_07_a_reworded_line_is_followed_and_a_deleted_one_reported() {
         let old = "The gateway listens on port 8080.";
         let new = proposal("Patterns", "The gateway listens on port 8443.", Some(old));
         let memory = |line: &str| format!("# Memory\n\n## Patterns\n\n{line}\n");

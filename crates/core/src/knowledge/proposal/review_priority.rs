@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_a_day_and_what_is_seen_stays() {
+    fn the_daily_limit_keeps_proposals_already_shown() {
         let texts = ["alpha one two", "beta three four", "gamma five six", "delta seven eight"];
         let all: Vec<Proposal> = texts.iter().zip(1..).map(|(text, number)| proposal(number, text)).collect();
         let ranked = rank_proposals(&all, &HashSet::new(), now());

@@ -112,7 +112,7 @@ mod tests {
     use crate::fixtures::{DAY, proposal};
 
     #[test]
-    fn idn_05_fri_04_what_a_proposal_is_aimed_at_is_said_and_kept() {
+    fn idn_05_fri_04_the_target_of_a_proposal_is_stored() {
         let plain = proposal(1, "Use tabs.");
         assert_eq!(
             (plain.file(), plain.section(), &*plain.describe_target()),

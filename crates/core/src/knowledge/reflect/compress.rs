@@ -59,13 +59,13 @@ pub fn reflect(
             deadline: DEADLINE,
             budget: BUDGET,
         };
-        let said = match model.answer(&request) {
-            Ok(said) => said,
+        let answer = match model.answer(&request) {
+            Ok(answer) => answer,
             // An earlier answer is still useful.
             Err(_) if best.is_some() => break,
             Err(error) => return Err(error),
         };
-        let Some(answer) = parse::parse(&said.text, said.whole) else { continue };
+        let Some(answer) = parse::parse(&answer.text, answer.whole) else { continue };
         let output = tokens::estimate_tokens(&render(&answer));
         let (input, left_out) = (material.tokens, material.left_out);
         let flagged = !is_compressed(input, output);

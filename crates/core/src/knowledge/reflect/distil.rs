@@ -59,9 +59,9 @@ fn kept_findings(part: &ObservedTopic, level: u32, seen: &mut Vec<(FindingKind, 
     let lasting = |kind: FindingKind| !matches!(kind, FindingKind::Files | FindingKind::Question);
     let mut findings: Vec<Finding> = Vec::new();
     for finding in part.findings.iter().filter(|finding| finding.priority == Priority::High) {
-        let said = (finding.kind, normalise(&finding.text));
-        if (level < 3 || lasting(finding.kind)) && !seen.contains(&said) {
-            seen.push(said);
+        let statement = (finding.kind, normalise(&finding.text));
+        if (level < 3 || lasting(finding.kind)) && !seen.contains(&statement) {
+            seen.push(statement);
             findings.push(finding.clone());
         }
     }
@@ -130,7 +130,7 @@ mod tests {
         }
 
         #[test]
-        fn ref_15_what_matters_stays_and_nothing_is_added(observed in observed(), level in 1u32..4) {
+        fn ref_15_distilling_keeps_the_essentials_and_adds_nothing(observed in observed(), level in 1u32..4) {
             let distilled = distil_to_level(&observed, level);
             prop_assert!(distilled.findings().all(|finding| finding.priority == Priority::High));
             for finding in observed.findings() {

@@ -141,7 +141,7 @@ impl<'a> FindingGroup<'a> {
     fn draft(&self) -> Result<ProposalDraft, DraftDropReason> {
         let origin = self.origin();
         // The newest finding of that origin: tool output must not speak for the user.
-        let told =
+        let newest =
             self.findings.iter().rev().find(|seen| seen.finding.origin == origin).unwrap_or(self.newest());
         let mut evidence = ProposalEvidence::default();
         for seen in &self.findings {
@@ -153,12 +153,13 @@ impl<'a> FindingGroup<'a> {
                 ..ProposalEvidence::default()
             });
         }
-        let theirs = self.findings.iter().filter(|seen| seen.finding.origin == origin);
-        let strength = theirs.map(|seen| seen.finding.strength).max().unwrap_or(StatementStrength::Inferred);
-        let section = section_of(told).unwrap_or_else(|| self.section.clone());
+        let same_origin = self.findings.iter().filter(|seen| seen.finding.origin == origin);
+        let strength =
+            same_origin.map(|seen| seen.finding.strength).max().unwrap_or(StatementStrength::Inferred);
+        let section = section_of(newest).unwrap_or_else(|| self.section.clone());
         Ok(ProposalDraft {
             section: allowed_section(section, origin),
-            text: statement(&told.finding.text)?,
+            text: statement(&newest.finding.text)?,
             date: self.newest().observation.day,
             origin,
             explicit: origin == Origin::User && strength == StatementStrength::Explicit,

@@ -268,7 +268,7 @@ one rule.
         }
 
         #[test]
-        fn whatever_is_said_nothing_panics(text in "(?s).{0,200}|(<proposals>|<summary>|</proposals>|## |- |\\(2026-11-14\\)|é|\n){0,20}") {
+        fn parsing_arbitrary_text_never_panics(text in "(?s).{0,200}|(<proposals>|<summary>|</proposals>|## |- |\\(2026-11-14\\)|é|\n){0,20}") {
             for whole in [true, false] {
                 if let Some(answer) = parse(&text, whole) {
                     prop_assert!(answer.claims.iter().all(|claim| !claim.text.contains('\n')));

@@ -191,7 +191,7 @@ fn ref_08_a_solved_problem_is_its_solution() {
 }
 
 #[test]
-fn ref_09_what_a_model_observed_goes_by_its_words() {
+fn ref_09_model_findings_are_classified_by_their_wording() {
     let day = [window(
         "s",
         0,
@@ -207,7 +207,7 @@ fn ref_09_what_a_model_observed_goes_by_its_words() {
 }
 
 #[test]
-fn b_01_what_only_a_tool_said_is_no_rule_and_not_about_the_person() {
+fn b_01_tool_output_becomes_no_rule_or_preference() {
     for origin in [Origin::Tool, Origin::Agent, Origin::Import] {
         let day = [window(
             "s",
@@ -280,7 +280,7 @@ fn b_01_a_claim_has_the_origin_of_the_least_trusted_words_it_needs() {
 }
 
 #[test]
-fn what_a_model_makes_up_is_dropped_and_counted() {
+fn invented_claims_are_dropped_and_counted() {
     let days = [window(
         "a",
         1,
@@ -404,7 +404,7 @@ fn settled(texts: &[(&str, i64)], memory_text: &str) -> settle_drafts::SettledDr
 }
 
 #[test]
-fn ref_17_what_memory_says_already_is_skipped() {
+fn ref_17_known_statements_are_skipped() {
     let memory = memory(
         "- (2026-11-01) Staging **Postgres** listens on port 5432. <!-- p-20261101-001 user -->\n- The build server is called `anvil`",
     );
@@ -441,7 +441,7 @@ fn a_contradiction_with_memory_becomes_a_supersede_proposal_that_shows_both() {
 }
 
 #[test]
-fn what_was_proposed_before_is_joined_or_left() {
+fn earlier_proposals_are_merged_or_skipped() {
     let days =
         [window("a", 0, vec![red(FindingKind::Rule, "Always run the integration tests before a merge")])];
     let drafts = offline::reflect(&period(&days, "")).drafts;
@@ -462,7 +462,7 @@ fn what_was_proposed_before_is_joined_or_left() {
 }
 
 #[test]
-fn nobody_is_asked_more_than_can_be_read() {
+fn the_number_of_proposals_is_capped() {
     let texts: Vec<String> =
         (0..40).map(|n| format!("Service alpha{n} lives in folder srv/alpha{n}")).collect();
     let texts: Vec<(&str, i64)> = texts.iter().map(|text| (text.as_str(), 0)).collect();

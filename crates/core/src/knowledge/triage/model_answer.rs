@@ -83,11 +83,11 @@ struct TriageAnswer {
 /// Combines the rules' judgements of a batch with a model's answer. Missing, duplicate or invalid verdicts
 /// leave the proposal to the user.
 pub fn merge_judgements(asked: &[(&Proposal, TriageJudgement)], answer: &str) -> Vec<TriageJudgement> {
-    let said = read(answer);
+    let answers = read(answer);
     let judgements = asked.iter().map(|(proposal, ruled)| {
-        let mut own = said.iter().filter(|said| said.id == proposal.id);
+        let mut own = answers.iter().filter(|answer| answer.id == proposal.id);
         let (outcome, why) = match (own.next(), own.next()) {
-            (Some(said), None) => lower(proposal, *ruled, said),
+            (Some(answer), None) => lower(proposal, *ruled, answer),
             _ => (TriageOutcome::NeedsReview, TriageReason::Doubted),
         };
         TriageJudgement { id: proposal.id, outcome, why }
@@ -95,15 +95,19 @@ pub fn merge_judgements(asked: &[(&Proposal, TriageJudgement)], answer: &str) ->
     judgements.collect()
 }
 
-fn lower(proposal: &Proposal, ruled: TriageJudgement, said: &TriageAnswer) -> (TriageOutcome, TriageReason) {
-    let reason = match said.reason.as_str() {
+fn lower(
+    proposal: &Proposal,
+    ruled: TriageJudgement,
+    answer: &TriageAnswer,
+) -> (TriageOutcome, TriageReason) {
+    let reason = match answer.reason.as_str() {
         "known" => Some(TriageReason::Said),
         "passing" => Some(TriageReason::Passing),
         "trivial" => Some(TriageReason::Trivial),
         "unclear" => Some(TriageReason::Unclear),
         _ => None,
     };
-    match (said.outcome, reason) {
+    match (answer.outcome, reason) {
         // No model rejects the user's explicit words, or a change to an existing line.
         (TriageOutcome::Reject, Some(why))
             if !is_outright(proposal) && ruled.why != TriageReason::Changes =>

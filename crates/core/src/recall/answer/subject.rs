@@ -58,14 +58,14 @@ impl QuestionSubject {
         let question = normalise_for_specifics(question);
         let all: Vec<&str> = split(&question).collect();
         let about = without_wanted(&all);
-        let meant = ALTERNATIVES.iter().flat_map(|group| {
+        let alternatives = ALTERNATIVES.iter().flat_map(|group| {
             let means = |named: &&[&str]| named.iter().any(|word| all.contains(word));
             group.iter().filter(move |named| means(named)).map(|named| {
                 let others = group.iter().filter(|other| *other != named);
                 (*named, others.flat_map(|other| other.iter().copied()).collect())
             })
         });
-        let alternatives: Vec<(&[&str], Vec<&str>)> = meant.collect();
+        let alternatives: Vec<(&[&str], Vec<&str>)> = alternatives.collect();
         let is_meant = |word: &str| alternatives.iter().any(|(named, _)| named.contains(&word));
         let subject = about.iter().filter(|word| {
             !is_stop(word)
@@ -86,8 +86,9 @@ impl QuestionSubject {
         let text = normalise_for_specifics(passage);
         let named = self.specifics.iter().all(|specific| normalised_contains(specific, &text));
         let all: HashSet<&str> = split(&text).collect();
-        let meant = self.alternatives.iter().all(|(named, _)| named.iter().any(|word| all.contains(word)));
-        named && meant && self.is_covered(&content_words(passage))
+        let has_alternatives =
+            self.alternatives.iter().all(|(named, _)| named.iter().any(|word| all.contains(word)));
+        named && has_alternatives && self.is_covered(&content_words(passage))
     }
 
     /// True if `sentence`, taken from a passage about the subject, does not name a different one of the same

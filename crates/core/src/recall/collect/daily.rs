@@ -179,7 +179,7 @@ impl OwnSection<'_> {
         if messages.iter().any(|message| self.file.context.graves.holds_message(message)) {
             return None;
         }
-        let said = match when {
+        let time = match when {
             Some(FactTime::At(clock)) => *clock,
             Some(FactTime::EarlyInSession | FactTime::NearEnd) | None => logged,
         };
@@ -187,7 +187,7 @@ impl OwnSection<'_> {
         Some(Document {
             id: id.clone().unwrap_or_default(),
             source: DocumentSource::Observation,
-            created: self.section_time(said, date).or(document.created),
+            created: self.section_time(time, date).or(document.created),
             // Without its comment, the origin of the words is unknown.
             origin: origin.unwrap_or(Origin::Agent),
             priority: Some(*priority),

@@ -38,11 +38,11 @@ fn idea(file: &CollectedFile<'_>, entry: &IdeaEntry, lines: std::ops::Range<usiz
         .unwrap_or(LocatedText { text: entry.title.clone(), lines: (heading, heading) });
     // The scope mark is not part of the text.
     let words = |line: &str| scope_mark::split(line).map_or(line, |(words, _)| words).to_owned();
-    let said = match entry.project {
+    let project_note = match entry.project {
         Some(_) => text.text.lines().map(words).collect::<Vec<_>>().join("\n"),
         None => text.text,
     };
-    let text = LocatedText { text: said, lines: (heading, text.lines.1) };
+    let text = LocatedText { text: project_note, lines: (heading, text.lines.1) };
     let plain = file.document(DocumentSource::Idea, text);
     let is_ours = entry.slug.is_some();
     Document {

@@ -11,8 +11,8 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
             pending_proposals::parse(line).filter(|waits| !review::is_scope_question(Some(&waits.place)))
         {
             let lines = file.lines_of(&(at..at + line.len()));
-            let said = (waits.title.as_str(), waits.text.as_str());
-            let document = review::proposal(file, waits.id, Some(&waits.place), said, lines);
+            let entry = (waits.title.as_str(), waits.text.as_str());
+            let document = review::proposal(file, waits.id, Some(&waits.place), entry, lines);
             found.push(Document { project: waits.project, ..document });
         }
         at += line.len();

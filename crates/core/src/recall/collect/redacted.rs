@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn b_03_a_token_split_by_what_cannot_be_seen_is_caught() {
+    fn b_03_a_token_split_by_invisible_characters_is_redacted() {
         let (one, other) = TOKEN.split_at(15);
         assert_eq!(
             redacted_text(&format!("\u{feff}a\r\n{one}\u{200B}{other}\r\n")),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_order_is_not_copied() {
+    fn clean_text_is_not_copied() {
         assert!(matches!(redacted_text("# One\n\n- two\n"), Cow::Borrowed(_)));
     }
 

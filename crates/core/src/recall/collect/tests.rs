@@ -73,7 +73,7 @@ fn an_entry_is_one_document() {
 }
 
 #[test]
-fn the_place_tells_what_an_entry_is() {
+fn the_path_of_an_entry_gives_its_kind() {
     let at = |path: &str, text: &str| collected(&format!("MemoryVault/{path}"), text).remove(0);
     let archived = at(
         "personal-private/_archive/personal-private/fix/port.md.20261115.md",
@@ -97,7 +97,7 @@ fn the_place_tells_what_an_entry_is() {
 }
 
 #[test]
-fn b_01_only_what_a_person_gave_counts_as_seen() {
+fn b_01_only_user_input_counts_as_reviewed() {
     for (head, reviewed) in [
         ("", true),
         ("origin: user", true),
@@ -370,7 +370,7 @@ fn small_notes_are_documents_too() {
 }
 
 #[test]
-fn what_is_not_for_people_is_left_out() {
+fn excluded_files_are_not_collected() {
     for path in [
         "MemoryVault/_meta/x.md",
         "MemoryVault/_meta/tombstones.jsonl",
@@ -404,7 +404,7 @@ fn what_is_not_for_people_is_left_out() {
 }
 
 #[test]
-fn b_08_what_was_forgotten_does_not_come_back() {
+fn b_08_forgotten_text_is_not_indexed_again() {
     let stone = |text: &str, id: Option<&str>, messages: &[&str]| {
         let messages = messages.iter().map(|id| (*id).to_owned()).collect();
         Tombstone::new(parse("2026-11-15").unwrap(), "salt", text, id.and_then(EntryId::parse), messages)
@@ -531,7 +531,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn what_is_collected_stands_in_the_file(text in logs()) {
+    fn collected_text_occurs_in_the_file(text in logs()) {
         for path in PATHS {
             holds(path, &text)?;
         }
@@ -551,7 +551,7 @@ proptest! {
 }
 
 #[test]
-fn r_05_what_was_taken_out_of_the_inbox_was_looked_at() {
+fn r_05_entries_kept_from_the_inbox_count_as_reviewed() {
     let inboxed = "---\nid: m-7k2d9q0x1abc\nkind: fix\norigin: agent\nsession: s-1\n---\n\nPort 5433.\n";
     let flags = |path: &str, text: &str| {
         let found = collected(path, text);

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn b_08_what_was_forgotten_is_cut_out() {
+    fn b_08_forgotten_text_is_cut_out() {
         let stone = Tombstone::new(parse("2026-11-15").unwrap(), "salt", "The host is hermes.", None, vec![]);
         let graves = Graveyard::parse(&stone.render());
         assert_eq!(without_forgotten("* the host is **hermes**", &graves), "");

@@ -271,10 +271,16 @@ impl ClaudeReader {
         }
     }
 
-    fn user(&mut self, entry: &ClaudeEntry<'_>, id: &str, said: ClaudeMessage, say: &mut dyn FnMut(Message)) {
+    fn user(
+        &mut self,
+        entry: &ClaudeEntry<'_>,
+        id: &str,
+        message: ClaudeMessage,
+        say: &mut dyn FnMut(Message),
+    ) {
         let at = entry.timestamp();
         let author = self.author(entry);
-        let blocks = said.content.into_parts(ClaudeBlock::text);
+        let blocks = message.content.into_parts(ClaudeBlock::text);
         let results = blocks.iter().filter(|block| block.kind == "tool_result").count();
         let (mut words, mut summary) = (String::new(), None);
         for block in blocks {
@@ -369,14 +375,14 @@ impl ClaudeReader {
         &mut self,
         entry: &ClaudeEntry<'_>,
         id: &str,
-        said: ClaudeMessage,
+        message: ClaudeMessage,
         say: &mut dyn FnMut(Message),
     ) {
-        if entry.is_api_error_message || said.model.as_deref() == Some("<synthetic>") {
+        if entry.is_api_error_message || message.model.as_deref() == Some("<synthetic>") {
             return;
         }
         let (mut words, mut calls) = (String::new(), Vec::new());
-        for block in said.content.into_parts(ClaudeBlock::text) {
+        for block in message.content.into_parts(ClaudeBlock::text) {
             match (block.kind.as_str(), block.text, block.id, block.name) {
                 ("text", Some(text), _, _) => add(&mut words, &text),
                 ("tool_use", _, Some(id), Some(name)) => {

@@ -210,8 +210,10 @@ fn user_text(content: MessageContent<CodexPart>, kinds: &[String], marked: bool)
     let of_each = kinds.len() == parts.len();
     let mut words = String::new();
     for (index, part) in parts.into_iter().enumerate() {
-        let theirs = if of_each { kinds.get(index).is_some_and(is_user) } else { kinds.iter().all(is_user) };
-        let text = part.text.filter(|_| theirs).map(|text| typed_text(request(&text))).unwrap_or_default();
+        let is_user_text =
+            if of_each { kinds.get(index).is_some_and(is_user) } else { kinds.iter().all(is_user) };
+        let text =
+            part.text.filter(|_| is_user_text).map(|text| typed_text(request(&text))).unwrap_or_default();
         if !text.is_empty() {
             add(&mut words, &text);
         }
@@ -416,7 +418,7 @@ fn answers(asked: &str, output: &str) -> String {
 
 /// A tool's output without the host's wrapping, with the exit code and a failure flag.
 fn output(value: Value) -> (String, Option<i32>, bool) {
-    let told = value.get("success").and_then(Value::as_bool).map(|success| !success);
+    let failed = value.get("success").and_then(Value::as_bool).map(|success| !success);
     let text = match value {
         Value::String(text) => text,
         Value::Array(parts) => {
@@ -454,7 +456,7 @@ fn output(value: Value) -> (String, Option<i32>, bool) {
     if named {
         return (rest.to_owned(), code, code.is_some_and(|code| code != 0));
     }
-    (text, None, told.unwrap_or(false))
+    (text, None, failed.unwrap_or(false))
 }
 
 impl TranscriptParser for CodexReader {

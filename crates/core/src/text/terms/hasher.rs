@@ -88,8 +88,8 @@ impl TermSink for &mut TermHasher {
         true
     }
 
-    fn cache_result(&mut self, word: &str, told: bool) {
-        let term = self.counts.last().filter(|_| told).map(|(term, _)| *term);
+    fn cache_result(&mut self, word: &str, counted: bool) {
+        let term = self.counts.last().filter(|_| counted).map(|(term, _)| *term);
         let Some(known) = CachedWord::from_word(word.as_bytes(), term) else { return };
         if let Some(place) = self.places.get_mut(known.cache_slot()) {
             *place = known;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_what_was_read() {
+    fn the_cache_returns_the_tokenised_terms() {
         let mut numbers = TermHasher::default();
         // Twice: in the second round most words are cached.
         for text in [

@@ -125,8 +125,8 @@ impl<T: TermSink> TermSplitter<T> {
             self.term.clear();
             self.term.push_str(word);
             self.term.make_ascii_lowercase();
-            let told = self.finish_word(self.words);
-            self.take.cache_result(word, told);
+            let counted = self.finish_word(self.words);
+            self.take.cache_result(word, counted);
         }
         self.words += 1;
     }

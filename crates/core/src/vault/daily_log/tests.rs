@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn log_01_what_was_there_stays_a_prefix(text in document(), section in sections()) {
+    fn log_01_existing_log_text_stays_a_prefix(text in document(), section in sections()) {
         let before = parse(&text).sections;
         let longer = append(&text, &section);
         prop_assert!(longer.starts_with(&text));

@@ -126,10 +126,10 @@ fn add_to(
     target: InsertionTarget,
     addition: &StatementAddition<'_>,
 ) -> Option<MemoryChange> {
-    let wanted = gist(addition.statement);
+    let statement_gist = gist(addition.statement);
     let says_it = |at: &usize| {
         let item = read_item(lines, *at);
-        item.superseded.is_none() && holds_for(&item, addition.mark) && gist(&item.text) == wanted
+        item.superseded.is_none() && holds_for(&item, addition.mark) && gist(&item.text) == statement_gist
     };
     if let Some(at) = parse::items(lines, target.section).into_iter().find(says_it) {
         let text = note(text, &lines[at], addition.mark);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn b_15_somebody_elses_memory_is_left_alone() {
+    fn b_15_another_memory_server_is_left_unchanged() {
         let theirs = "[mcp_servers.memory]\ncommand = \"npx\"\n";
         let with = add_server(theirs, &invocation(None)).unwrap();
         assert_eq!(our_servers(&parse(&with).unwrap()), ["rekindle"]);

@@ -258,10 +258,10 @@ impl TranscriptReader {
             (left, marking) = branch::omitted_lines(agent, &mut file, end).map_err(unreadable)?;
             self.transcript.know(marking);
         }
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         let mut pass = |place: LineSpan, line: &TranscriptLine<'_>| {
-            self.line(place, line, &mut |message| said.push(message));
-            for message in said.drain(..) {
+            self.line(place, line, &mut |message| messages.push(message));
+            for message in messages.drain(..) {
                 self.read.messages += 1;
                 if each(message).is_break() {
                     self.read.stopped = true;
@@ -278,11 +278,11 @@ impl TranscriptReader {
             self.read.bytes = len;
             return Ok(());
         }
-        let came = lines::each_line_forwards(&mut file, end, MAX_LINE_BYTES, &left, &mut |place, line| {
+        let read_to = lines::each_line_forwards(&mut file, end, MAX_LINE_BYTES, &left, &mut |place, line| {
             pass(place, &line)
         });
-        let came = came.map_err(unreadable)?;
-        self.read.bytes = self.torn.unwrap_or(came);
+        let read_to = read_to.map_err(unreadable)?;
+        self.read.bytes = self.torn.unwrap_or(read_to);
         Ok(())
     }
 

@@ -101,7 +101,7 @@ impl FunctionRegistry {
         let mut wrong = Vec::new();
         let mut seen = BTreeSet::new();
         let mut claims: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let heard = self.known_events();
+        let listened = self.known_events();
         let sent: BTreeSet<&str> =
             self.functions.iter().flat_map(|function| function.emits).chain(self.sources).copied().collect();
         for function in self.functions {
@@ -124,7 +124,7 @@ impl FunctionRegistry {
             }
         }
         wrong.extend(
-            sent.iter().filter(|e| !heard.contains(*e)).map(|e| RegistryProblem::Unheard((*e).to_owned())),
+            sent.iter().filter(|e| !listened.contains(*e)).map(|e| RegistryProblem::Unheard((*e).to_owned())),
         );
         for (event, functions) in claims {
             if functions.len() > 1 {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn exe_11_exe_17_what_cannot_run_and_what_nobody_hears_is_reported() {
+    fn exe_11_exe_17_unreachable_functions_and_unheard_events_are_reported() {
         let wrong = LOOSE.check();
         for expected in [
             RegistryProblem::SameName("deaf".to_owned()),

@@ -30,9 +30,13 @@ pub fn run(
     let mut steps = EmbeddedRunner::resume(queue, registry, claimed, stage_context)?;
     let body = AssertUnwindSafe(|| (function.body)(&claimed.event, &mut steps, stage_context));
     catch_unwind(body).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(RunInterrupt::Failed { step: claimed.function.clone(), error: StepError::retryable(said) })
+        let panic_message = panic.downcast_ref::<String>().map(String::as_str);
+        let panic_message =
+            panic_message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(RunInterrupt::Failed {
+            step: claimed.function.clone(),
+            error: StepError::retryable(panic_message),
+        })
     })
 }
 

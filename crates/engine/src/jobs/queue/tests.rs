@@ -159,7 +159,7 @@ fn exe_01_exe_18_a_step_that_is_done_is_not_done_again() {
 }
 
 #[test]
-fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
+fn exe_09_a_run_that_keeps_failing_is_dead_and_can_be_retried() {
     let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({"fails": u64::from(MAX_ATTEMPTS)}))]);
     let mut at = 0;
@@ -181,7 +181,7 @@ fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
 }
 
 #[test]
-fn what_cannot_get_better_is_dead_at_once() {
+fn a_fatal_failure_is_dead_at_once() {
     let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({"hopeless": true}))]);
     assert_eq!(trial.once(now()), Some(RunStatus::Dead));
@@ -212,7 +212,7 @@ fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
 }
 
 #[test]
-fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
+fn exe_18_abandoned_runs_continue_and_crashing_runs_end() {
     let mut trial = QueueFixture::new();
     let events = ["a", "b"].map(|id| trial.event(id, &json!({})));
     trial.accept(&events);

@@ -85,13 +85,13 @@ pub(super) fn build_invocation(
 ) -> io::Result<CommandInvocation> {
     let Some(agent) = command.agent else { return Ok(generic_invocation(command, request)) };
     let schema = answer_format::schema(request);
-    let told = match agent {
+    let has_schema_option = match agent {
         Agent::Claude => schema.is_some(),
         Agent::Codex => schema.is_some_and(answer_format::is_strict),
         Agent::Gemini | Agent::Pi => false,
     };
-    let instructions =
-        scratch.write("instructions.md", &answer_format::instructions_with_schema(request, !told))?;
+    let instructions = scratch
+        .write("instructions.md", &answer_format::instructions_with_schema(request, !has_schema_option))?;
     let input = format!("{MATERIAL_PREFIX}{}", request.prompt.material());
     let mut call =
         CommandInvocation { arguments: Vec::new(), variables: Vec::new(), input, afterwards: None };
@@ -112,7 +112,7 @@ pub(super) fn build_invocation(
             with.option("--model", model);
             let dollars = request.budget.cost.micro_dollars as f64 / 1e6;
             with.option("--max-budget-usd", Some(format!("{dollars}")).filter(|_| dollars > 0.0));
-            with.option("--json-schema", schema.filter(|_| told).map(ToString::to_string));
+            with.option("--json-schema", schema.filter(|_| has_schema_option).map(ToString::to_string));
         }
         Agent::Codex => {
             with.add_words(&["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules"]);
@@ -134,7 +134,7 @@ pub(super) fn build_invocation(
             let path = toml_edit::Value::from(instructions.to_string_lossy().into_owned());
             with.add_words(&["-c", &format!("model_instructions_file={}", path.to_string().trim())]);
             with.option("-m", model);
-            if let Some(schema) = schema.filter(|_| told) {
+            if let Some(schema) = schema.filter(|_| has_schema_option) {
                 with.option("--output-schema", Some(scratch.write("schema.json", &schema.to_string())?));
             }
             with.add_words(&["-"]);

@@ -138,31 +138,31 @@ fn claude(text: &str) -> CommandOutput {
 
 /// Parses Codex's output: one line per event.
 fn codex(text: &str) -> CommandOutput {
-    let mut heard = CommandOutput::default();
+    let mut output = CommandOutput::default();
     for line in lines(text) {
         match line["type"].as_str().unwrap_or_default() {
             "item.completed" if line["item"]["type"] == "agent_message" => {
-                heard.text = line["item"]["text"].as_str().unwrap_or_default().to_owned();
+                output.text = line["item"]["text"].as_str().unwrap_or_default().to_owned();
             }
             "turn.completed" => {
                 let used = |name: &str| line["usage"][name].as_u64();
-                heard.whole = true;
-                heard.usage = used("input_tokens")
+                output.whole = true;
+                output.usage = used("input_tokens")
                     .zip(used("output_tokens"))
                     .map(|(input, output)| TokenUsage { input, output });
             }
-            "turn.failed" => heard.failure = Some(CommandFailure::new(&line["error"]["message"])),
+            "turn.failed" => output.failure = Some(CommandFailure::new(&line["error"]["message"])),
             // Codex also sends this event before a retry.
-            "error" if heard.failure.is_none() && !heard.whole => {
-                heard.failure = Some(CommandFailure::new(&line["message"]));
+            "error" if output.failure.is_none() && !output.whole => {
+                output.failure = Some(CommandFailure::new(&line["message"]));
             }
             _ => {}
         }
     }
-    if heard.whole {
-        heard.failure = None;
+    if output.whole {
+        output.failure = None;
     }
-    heard
+    output
 }
 
 /// Parses Gemini CLI's output: one object, with possible warnings around it.
@@ -188,7 +188,7 @@ fn gemini(text: &str) -> CommandOutput {
 
 /// Parses Pi's output: one line per event; the last message of the model is the answer.
 fn pi(text: &str) -> CommandOutput {
-    let mut heard = CommandOutput::default();
+    let mut output = CommandOutput::default();
     let ended = lines(text).filter(|line| line["type"] == "message_end");
     for line in ended.filter(|line| line["message"]["role"] == "assistant") {
         let message = &line["message"];
@@ -201,7 +201,7 @@ fn pi(text: &str) -> CommandOutput {
         let input = used("input")
             .map(|input| input + used("cacheRead").unwrap_or(0) + used("cacheWrite").unwrap_or(0));
         let stop = message["stopReason"].as_str().unwrap_or_default();
-        heard = CommandOutput {
+        output = CommandOutput {
             text: texts.concat(),
             whole: stop == "stop",
             usage: input.zip(used("output")).map(|(input, output)| TokenUsage { input, output }),
@@ -210,7 +210,7 @@ fn pi(text: &str) -> CommandOutput {
                 .then(|| CommandFailure::new(&message["errorMessage"])),
         };
     }
-    heard
+    output
 }
 
 #[cfg(test)]
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn r_07_whose_fault_a_failed_program_is() {
+    fn r_07_a_failed_program_maps_to_an_owner() {
         let claude = |fields: &str| {
             let text = format!(r#"{{"type":"result","is_error":true,{fields}}}"#);
             blamed(&read(Some(Agent::Claude), text.as_bytes()).failure.unwrap())

@@ -125,7 +125,7 @@ fn r_07_an_answer_cut_off_by_the_budget_or_the_line_is_kept_as_a_part() {
 }
 
 #[test]
-fn r_07_what_is_no_answer_is_a_failure() {
+fn r_07_an_invalid_answer_is_a_failure() {
     let zero = Some(Duration::ZERO);
     let cut = stream(&[start()]).cut();
     let (fault, after, message) = failed(answer(vec![cut]));
@@ -162,7 +162,7 @@ fn r_07_what_is_no_answer_is_a_failure() {
 }
 
 #[test]
-fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
+fn r_07_refusals_have_an_owner_and_a_retry_delay() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     let limit = || error(429, "rate_limit_error", "slow down");
     for (reply, fault, after, says) in [
@@ -229,7 +229,7 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
 }
 
 #[test]
-fn b_04_what_would_cost_too_much_is_not_sent() {
+fn b_04_a_request_above_its_budget_is_not_sent() {
     let settings = settings(&[("llm.provider", "anthropic")]);
     let model = model(&settings, ModelJob::Reflector, &around(Path::new("/"), &[("ANTHROPIC_API_KEY", KEY)]))
         .unwrap()

@@ -183,7 +183,7 @@ fn r_07_forgetting_afterwards_is_part_of_the_deadline() {
 }
 
 #[test]
-fn b_04_a_child_that_keeps_the_pipe_open_holds_nobody_up() {
+fn b_04_a_child_with_an_open_pipe_blocks_nothing() {
     let trial = ProgramFixture::new("(sleep 30) & echo here");
     let began = Instant::now();
     assert_eq!(trial.ask(&request()).unwrap().text, "here");

@@ -145,7 +145,7 @@ fn r_07_an_answer_cut_off_by_the_budget_or_the_line_is_kept_as_a_part() {
 }
 
 #[test]
-fn r_07_what_is_no_answer_is_a_failure() {
+fn r_07_an_invalid_answer_is_a_failure() {
     let zero = Some(Duration::ZERO);
     let refusal = json!({"choices": [{"delta": {"refusal": "SAID BY THE MODEL"}}]});
     let (fault, after, message) = failed(answer(vec![stream(&[text(&refusal), stop("stop")])]));
@@ -179,7 +179,7 @@ fn r_07_what_is_no_answer_is_a_failure() {
 }
 
 #[test]
-fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
+fn r_07_refusals_have_an_owner_and_a_retry_delay() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     let quota =
         json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});

@@ -10,7 +10,7 @@ fn refused(of: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn r_03_nobody_is_asked_until_somebody_says_so() {
+fn r_03_no_model_is_called_by_default() {
     let offline = settings(&[]);
     for job in ModelJob::ALL {
         assert!(
@@ -52,7 +52,7 @@ fn sec_04_a_key_comes_from_the_environment_only() {
 }
 
 #[test]
-fn sec_02_what_leaves_the_house_is_encrypted() {
+fn sec_02_traffic_beyond_the_private_network_is_encrypted() {
     let far = [
         ("llm.provider", "openai"),
         ("llm.observer_model", "openai/x"),
@@ -87,7 +87,7 @@ fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
 }
 
 #[test]
-fn sec_02_it_is_said_where_everything_goes() {
+fn sec_02_the_destination_of_data_is_shown() {
     let to = |of: &[(&str, &str)]| data_egress(&settings(of));
     assert_eq!(to(&[("llm.provider", "anthropic")]), DataEgress::Server { host: "api.anthropic.com".into() });
     let own = [("llm.provider", "openai"), ("llm.openai.url", "http://192.168.1.2:8000/v1")];

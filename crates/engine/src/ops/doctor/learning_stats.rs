@@ -23,7 +23,7 @@ pub fn check_learning(places: &DataPaths, now: Timestamp) -> CheckReport {
 
 fn learning_stats(places: &DataPaths, now: Timestamp) -> Result<Option<LearningStats>, db::Error> {
     let db = Database::open_existing(&places.database())?;
-    db.map(|db| learning::look(&db, now)).transpose()
+    db.map(|db| learning::session_stats(&db, now)).transpose()
 }
 
 fn finding(learning: &LearningStats) -> DoctorFinding {

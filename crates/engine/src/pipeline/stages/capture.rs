@@ -334,7 +334,7 @@ fn log(
     context: &StageContext,
 ) -> Result<bool, StepError> {
     let now = context.now();
-    let said = context.zoned(captured.last_at.unwrap_or(when));
+    let last_at = context.zoned(captured.last_at.unwrap_or(when));
     let source = SectionSource {
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
@@ -343,7 +343,7 @@ fn log(
             .project(captured.ended_in.as_deref().or(captured.cwd.as_deref()))
             .map(|project| project.as_str().to_owned()),
     };
-    let time = TimeOfDay::from_zoned(&said);
+    let time = TimeOfDay::from_zoned(&last_at);
     let section = match request.trigger {
         CaptureTrigger::Shutdown => LogSection::Handoff(LoggedHandoff {
             source,
@@ -360,7 +360,7 @@ fn log(
     };
     let committed = context
         .vault()?
-        .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
+        .log_once_on(last_at.date(), &section, ChangeActor::Worker, &now)
         .map_err(StepError::retryable)?;
     Ok(committed.is_some())
 }

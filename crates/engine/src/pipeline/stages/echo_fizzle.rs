@@ -154,15 +154,15 @@ fn judge_turns(request: &EchoRequested, stage_context: &StageContext) -> Result<
     let record = injection_log::read(&stage_context.places, &request.session_id);
     let (turns, waiting) = (record.turns(), record.unjudged_turns());
     let prompts: Vec<_> = waiting.iter().map(|at| turns[*at].prompt).collect();
-    let Some(heard) = turn::read_turns(request, &prompts, stage_context)? else {
+    let Some(transcript_turns) = turn::read_turns(request, &prompts, stage_context)? else {
         return Ok(Vec::new());
     };
     let judge = TurnJudge::new(request, &record, &turns, stage_context);
     let mut found = Vec::new();
-    for (at, heard) in waiting.into_iter().zip(heard) {
-        let answered = heard.as_ref().is_some_and(TranscriptTurn::is_answered);
+    for (at, transcript_turns) in waiting.into_iter().zip(transcript_turns) {
+        let answered = transcript_turns.as_ref().is_some_and(TranscriptTurn::is_answered);
         if answered || request.last {
-            found.push(judge.judge_turn(at, &heard.unwrap_or_default())?);
+            found.push(judge.judge_turn(at, &transcript_turns.unwrap_or_default())?);
         }
     }
     Ok(found)
@@ -197,11 +197,15 @@ impl<'a> TurnJudge<'a> {
         embedder.map_or(DEFAULT_RARITY, |embedder| rarity(embedder.word_id(word)))
     }
 
-    fn judge_turn(&self, at: usize, heard: &TranscriptTurn) -> Result<JudgedTurn, StepError> {
+    fn judge_turn(&self, at: usize, transcript_turn: &TranscriptTurn) -> Result<JudgedTurn, StepError> {
         let turn = &self.turns[at];
-        let known: Vec<&str> =
-            heard.before.iter().map(String::as_str).chain([heard.prompt.as_str()]).collect();
-        let looked_at = usage_verdict::FeedbackTurn::new(&known, &heard.messages);
+        let known: Vec<&str> = transcript_turn
+            .before
+            .iter()
+            .map(String::as_str)
+            .chain([transcript_turn.prompt.as_str()])
+            .collect();
+        let looked_at = usage_verdict::FeedbackTurn::new(&known, &transcript_turn.messages);
         let mut judged: Vec<JudgedMemory> = Vec::new();
         for id in turn.shown_ids() {
             // A deleted memory or a raw message has no rank to change.
@@ -214,7 +218,7 @@ impl<'a> TurnJudge<'a> {
         }
         let mut outcome = TurnOutcome { turn: turn.prompt.turn.clone(), judged, ..TurnOutcome::default() };
         let corrections =
-            if turn.prompt.corrects { correction::corrections(&heard.request) } else { Vec::new() };
+            if turn.prompt.corrects { correction::corrections(&transcript_turn.request) } else { Vec::new() };
         let mut lessons = Vec::new();
         for correction in &corrections {
             outcome.corrections += 1;
@@ -229,7 +233,7 @@ impl<'a> TurnJudge<'a> {
         }
         let keeps = turn.prompt.asks || turn.prompt.corrects;
         let stated = if keeps {
-            StatedCandidates::from_turn(heard, self.cwd, self.context)
+            StatedCandidates::from_turn(transcript_turn, self.cwd, self.context)
         } else {
             StatedCandidates::default()
         };
@@ -239,9 +243,10 @@ impl<'a> TurnJudge<'a> {
     /// Finds the memory that states a correction and that the session did not have.
     fn find_missed(&self, at: usize, correction: &UserCorrection) -> Result<Option<String>, StepError> {
         let now = self.turns[at].prompt.at;
-        let before = || self.record.injections.iter().take_while(|told| told.at < now);
-        let had: HashSet<&str> = before().flat_map(|told| &told.shown).map(String::as_str).collect();
-        let briefed = before().any(|told| told.whole);
+        let before = || self.record.injections.iter().take_while(|corrected| corrected.at < now);
+        let had: HashSet<&str> =
+            before().flat_map(|corrected| &corrected.shown).map(String::as_str).collect();
+        let briefed = before().any(|corrected| corrected.whole);
         let always = format!("/{}/", layout::ALWAYS_LOAD);
         let has = |document: &Document| {
             let loads = document.source == DocumentSource::Memory || document.path.contains(&always);
@@ -280,9 +285,9 @@ impl<'a> TurnJudge<'a> {
         let answer =
             ask(&self.context.vault()?, &index, embedder, &usage, &request).map_err(StepError::retryable)?;
         let hits = answer.selection.hits.into_iter().map(|hit| hit.document);
-        let told =
+        let corrected =
             hits.into_iter().find(|document| correction::states_correction(&document.text, correction));
-        Ok(told.filter(|document| !has(document)).map(|document| document.id))
+        Ok(corrected.filter(|document| !has(document)).map(|document| document.id))
     }
 
     /// Finds the memories of the corrected turn that state the opposite.

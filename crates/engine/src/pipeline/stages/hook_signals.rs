@@ -82,7 +82,7 @@ pub fn capture_request(signal: &HookSignal, position: Option<u64>, id: &str, at:
 pub fn echo_request(
     signal: &HookSignal,
     position: Option<u64>,
-    told: &InjectionRecord,
+    record: &InjectionRecord,
     at: Timestamp,
 ) -> Option<Event> {
     let last = match signal.kind {
@@ -108,13 +108,13 @@ pub fn echo_request(
         last,
         synthetic: false,
     };
-    echo_event(data, told, at)
+    echo_event(data, record, at)
 }
 
 /// Builds the event for the newest waiting turn.
-pub(super) fn echo_event(data: EchoRequested, told: &InjectionRecord, at: Timestamp) -> Option<Event> {
-    let turns = told.turns();
-    let turn = told.unjudged_turns().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();
+pub(super) fn echo_event(data: EchoRequested, record: &InjectionRecord, at: Timestamp) -> Option<Event> {
+    let turns = record.turns();
+    let turn = record.unjudged_turns().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();
     let id = format!("echo-{turn}-{}", if data.last { "end" } else { "stop" });
     let data = serde_json::to_value(data).ok()?;
     Some(Event { id, name: names::ECHO_REQUESTED.to_owned(), data, at })

@@ -42,10 +42,10 @@ pub fn idle_session_requests(
         let written = transcript.as_deref().and_then(|path| last_write(Path::new(path)));
         let last_seen = last_heard(now, agent, &session, last_seen, db)?;
         // A transcript from the future does not tell the idle time of its session.
-        let told = written.map(|(at, _)| at).filter(|at| *at <= now.as_millisecond());
-        let last = told.map_or(last_seen, |at| at.max(last_seen));
+        let last_write_at = written.map(|(at, _)| at).filter(|at| *at <= now.as_millisecond());
+        let last = last_write_at.map_or(last_seen, |at| at.max(last_seen));
         // If nothing was written anywhere, only the start is known.
-        let patience = if told.is_some() || last_seen > started { idle } else { dead };
+        let patience = if last_write_at.is_some() || last_seen > started { idle } else { dead };
         if SignedDuration::from_millis(now.as_millisecond() - last) < patience {
             continue;
         }

@@ -186,10 +186,10 @@ fn distil(
     if context.config.ideas.research.when == ResearchWhen::Always {
         for slug in kept.ideas.iter().take(MAX_IDEAS_PER_SESSION) {
             // A failure here is reported and does not stop the run.
-            let came: String = steps.run("research", || {
+            let outcome: String = steps.run("research", || {
                 Ok(research(slug, ChangeActor::Worker, context).unwrap_or_else(|error| error.to_string()))
             })?;
-            researched.push(came);
+            researched.push(outcome);
         }
     }
     Ok(FunctionOutcome::Completed(json!({

@@ -31,7 +31,7 @@ pub(super) fn observe_session_noted(
         let (noted, text) = read(event)?;
         let now = context.now();
         // It belongs to the day of the message, however late it is processed.
-        let said = context.zoned(noted.said_at.unwrap_or(event.at));
+        let time = context.zoned(noted.said_at.unwrap_or(event.at));
         let section = LogSection::Note(LoggedNote {
             source: SectionSource {
                 session: noted.session_id.clone(),
@@ -41,7 +41,7 @@ pub(super) fn observe_session_noted(
                 ),
                 project: context.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
-            time: TimeOfDay::from_zoned(&said),
+            time: TimeOfDay::from_zoned(&time),
             text,
             mark: LogMark {
                 id: None,
@@ -52,7 +52,7 @@ pub(super) fn observe_session_noted(
         });
         let committed = context
             .vault()?
-            .log_once_on(said.date(), &section, ChangeActor::Worker, &now)
+            .log_once_on(time.date(), &section, ChangeActor::Worker, &now)
             .map_err(StepError::retryable)?;
         Ok(committed.is_some())
     })?;

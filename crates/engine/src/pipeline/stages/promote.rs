@@ -81,15 +81,15 @@ fn load(
     let ProposalDecided { proposal_id: id, by } =
         ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
     let mut db = context.db()?;
-    let standing = proposals::find_proposal(&db, id)?;
+    let record = proposals::find_proposal(&db, id)?;
     // It may have a new id since the decision.
-    let id = standing.as_ref().map_or(id, |standing| standing.proposal.id);
-    let skip = match standing {
+    let id = record.as_ref().map_or(id, |record| record.proposal.id);
+    let skip = match record {
         None => Some(format!("there is no proposal {id}")),
-        Some(standing) if standing.proposal.status.is_open() && standing.reopened > Some(event.at) => {
+        Some(record) if record.proposal.status.is_open() && record.reopened > Some(event.at) => {
             Some(format!("{id} was reopened since"))
         }
-        Some(standing) if standing.proposal.status.is_open() => {
+        Some(record) if record.proposal.status.is_open() => {
             // An outside event cannot decide as triage or the schedule.
             let by = if by.is_person() { by } else { DecidedBy::Event };
             // The decision sends an event of its own, whose run does the rest.
@@ -98,8 +98,8 @@ fn load(
         }
         // The run of the proposal that was decided on handles it.
         Some(ProposalRecord { decided_with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
-        Some(standing) => {
-            let status = standing.proposal.status;
+        Some(record) => {
+            let status = record.proposal.status;
             let fits = match verdict {
                 ProposalVerdict::Reject | ProposalVerdict::RejectFor(_) => status == ProposalStatus::Rejected,
                 _ => matches!(
@@ -190,27 +190,27 @@ fn approved(
 
 /// A proposal and those decided together with it.
 fn with_followers(db: &Database, id: ProposalId) -> Result<Vec<ProposalId>, StepError> {
-    let id = proposals::find_proposal(db, id)?.map_or(id, |standing| standing.proposal.id);
-    let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
+    let id = proposals::find_proposal(db, id)?.map_or(id, |record| record.proposal.id);
+    let followers = proposals::ended_with(db, id)?.into_iter().map(|record| record.proposal.id);
     Ok(std::iter::once(id).chain(followers).collect())
 }
 
 /// Writes an approved proposal to its target. A document that cannot take it is not a retryable error.
 fn write(id: ProposalId, context: &StageContext) -> Result<PromotionResult, StepError> {
-    let Some(standing) = proposals::find_proposal(&context.db()?, id)? else {
+    let Some(record) = proposals::find_proposal(&context.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
     let vault = context.vault()?;
-    let by = match standing.by {
+    let by = match record.by {
         Some(DecidedBy::Triage) => ChangeActor::Worker,
         Some(DecidedBy::Agent) => ChangeActor::Agent,
         _ => ChangeActor::User,
     };
-    let Some(section) = current_section(&standing, &vault, context)? else {
-        return amend(&standing, by, &vault, context);
+    let Some(section) = current_section(&record, &vault, context)? else {
+        return amend(&record, by, &vault, context);
     };
-    let (mark, supersedes) = (mark(&standing, &vault)?, standing.superseded_line());
-    let new = promotion(&standing, &section, &mark);
+    let (mark, supersedes) = (mark(&record, &vault)?, record.superseded_line());
+    let new = promotion(&record, &section, &mark);
     match vault.promote(&context.config.user.name, &new, by, &context.now()) {
         Ok(added) => Ok(PromotionResult {
             outcome: Some(added.outcome.outcome),
@@ -247,13 +247,13 @@ fn refused(error: vault::Error) -> Result<PromotionResult, StepError> {
 /// Turns an idea into a project (IDEA-05) or gives a memory a new version. An identity file stays unchanged
 /// and gets a patch for the person (IDN-05).
 fn amend(
-    standing: &ProposalRecord,
+    record: &ProposalRecord,
     by: ChangeActor,
     vault: &Vault,
     context: &StageContext,
 ) -> Result<PromotionResult, StepError> {
-    if let Some(slug) = standing.proposal.idea_slug() {
-        let about = Some(standing.proposal.id.to_string());
+    if let Some(slug) = record.proposal.idea_slug() {
+        let about = Some(record.proposal.id.to_string());
         return match vault.promote_idea_for(slug, about, by, &context.now()) {
             Ok(_) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Err(vault::Error::Decided(_)) => {
@@ -262,8 +262,8 @@ fn amend(
             Err(error) => refused(error),
         };
     }
-    if standing.proposal.global_entry().is_some() {
-        return match vault.make_global(&standing.proposal, by, &context.now()) {
+    if record.proposal.global_entry().is_some() {
+        return match vault.make_global(&record.proposal, by, &context.now()) {
             Ok(true) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Ok(false) => {
                 Ok(PromotionResult::without_change(Some(StatementOutcome::AlreadyThere), None, None))
@@ -271,8 +271,8 @@ fn amend(
             Err(error) => refused(error),
         };
     }
-    let new = patches::amendment(standing);
-    let Some(file) = standing.proposal.identity() else {
+    let new = patches::amendment(record);
+    let Some(file) = record.proposal.identity() else {
         return match vault.amend_entry(&new, by, &context.now()) {
             Ok(true) => Ok(PromotionResult::without_change(Some(StatementOutcome::Appended), None, None)),
             Ok(false) => {
@@ -291,42 +291,36 @@ fn amend(
 }
 
 /// The mark after its line.
-fn mark(standing: &ProposalRecord, vault: &Vault) -> Result<StatementMark, StepError> {
-    let Proposal { id, origin, .. } = standing.proposal;
-    Ok(StatementMark { id: Some(id.to_string()), origin, project: target_project(standing, vault)? })
+fn mark(record: &ProposalRecord, vault: &Vault) -> Result<StatementMark, StepError> {
+    let Proposal { id, origin, .. } = record.proposal;
+    Ok(StatementMark { id: Some(id.to_string()), origin, project: target_project(record, vault)? })
 }
 
 /// Builds the vault's instruction for a proposal.
-fn promotion<'a>(standing: &'a ProposalRecord, section: &'a str, mark: &'a StatementMark) -> Promotion<'a> {
-    let said = standing.proposal.evidence.said;
-    Promotion {
-        section,
-        statement: standing.text(),
-        supersedes: standing.superseded_line(),
-        mark,
-        said_at: said,
-    }
+fn promotion<'a>(record: &'a ProposalRecord, section: &'a str, mark: &'a StatementMark) -> Promotion<'a> {
+    let said = record.proposal.evidence.said;
+    Promotion { section, statement: record.text(), supersedes: record.superseded_line(), mark, said_at: said }
 }
 
 /// The project in which its line will hold; `None` means everywhere. Without a choice of the person it
 /// is the project of the statement, or of the superseded line.
-pub fn target_project(standing: &ProposalRecord, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
-    if let Some(scope) = &standing.scope {
+pub fn target_project(record: &ProposalRecord, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
+    if let Some(scope) = &record.scope {
         return Ok(scope.project().cloned());
     }
-    let Some(old) = standing.superseded_line() else { return Ok(standing.proposal.project.clone()) };
+    let Some(old) = record.superseded_line() else { return Ok(record.proposal.project.clone()) };
     let memory = vault.read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
     let memory = memory.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default();
     let sections = sections(&memory).unwrap_or_default();
     let mut lines = sections.iter().flat_map(|section| &section.items);
     let old = lines.find(|item| item.superseded.is_none() && normalise(&item.text) == normalise(old));
-    Ok(old.map_or_else(|| standing.proposal.project.clone(), |old| old.project.clone()))
+    Ok(old.map_or_else(|| record.proposal.project.clone(), |old| old.project.clone()))
 }
 
 /// The target section of MEMORY.md, under its current name (B-07); `None` for another file. It supersedes
 /// only the line that was shown.
 fn current_section(
-    standing: &ProposalRecord,
+    record: &ProposalRecord,
     vault: &Vault,
     context: &StageContext,
 ) -> Result<Option<String>, StepError> {
@@ -334,9 +328,9 @@ fn current_section(
     let memory = vault.read(&journal::ChangedFile::vault(layout::fixed_path(layout::MEMORY)));
     let memory = memory.map_err(StepError::retryable)?.map(|note| note.text).unwrap_or_default();
     let all = proposals::all_proposals(&context.db()?)?;
-    Ok(match rebase_proposal(&standing.proposal, &memory, &page::target_section(&all)) {
+    Ok(match rebase_proposal(&record.proposal, &memory, &page::target_section(&all)) {
         RebaseOutcome::Moved(moved) => section(&moved),
-        RebaseOutcome::Same | RebaseOutcome::Lost(_) => section(&standing.proposal),
+        RebaseOutcome::Same | RebaseOutcome::Lost(_) => section(&record.proposal),
     })
 }
 
@@ -358,8 +352,8 @@ fn rejected(
 /// Archives the memory of a rejected statement. Rejecting a wider scope leaves the memory in its project;
 /// proposals that no person decided are left alone.
 fn archive_rejected(id: ProposalId, context: &StageContext) -> Result<Vec<String>, StepError> {
-    let Some(standing) = proposals::find_proposal(&context.db()?, id)? else { return Ok(Vec::new()) };
-    let ProposalRecord { proposal, by, .. } = &standing;
+    let Some(record) = proposals::find_proposal(&context.db()?, id)? else { return Ok(Vec::new()) };
+    let ProposalRecord { proposal, by, .. } = &record;
     let by = match by {
         Some(DecidedBy::Agent) => ChangeActor::Agent,
         Some(by) if by.is_person() => ChangeActor::User,
@@ -391,8 +385,8 @@ fn mark_carried_out(
         let FixCompleted { proposal_id } =
             FixCompleted::deserialize(&event.data).map_err(StepError::fatal)?;
         reverse_undone_promotions(context)?;
-        let standing = proposals::find_proposal(&context.db()?, proposal_id)?;
-        Ok((proposal_id, standing.map(|standing| standing.proposal.status)))
+        let record = proposals::find_proposal(&context.db()?, proposal_id)?;
+        Ok((proposal_id, record.map(|record| record.proposal.status)))
     })?;
     match status {
         (id, None) => Ok(FunctionOutcome::Skipped(format!("there is no proposal {id}"))),
@@ -469,7 +463,7 @@ pub fn read_review_decisions(context: &StageContext) -> Result<PageDecisions, St
     apply::record_applied(context)?;
     let was_cut_off = receipts::try_write(context);
     let waits_again = undone_promotions::record_undone(context)?;
-    let look = page::look(&mut db, &STAGE_REGISTRY, &vault, context.now().timestamp())
+    let look = page::read_decisions(&mut db, &STAGE_REGISTRY, &vault, context.now().timestamp())
         .map_err(StepError::retryable)?;
     if was_cut_off || waits_again {
         refresh_page(context)?;

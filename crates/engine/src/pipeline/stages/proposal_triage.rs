@@ -116,10 +116,10 @@ fn triage_with(
 /// The proposals without a triage. A reopened one is left to the person.
 fn load(context: &StageContext) -> Result<Vec<ProposalId>, StepError> {
     let standings = proposals::list_proposals(&context.db()?, true)?;
-    let new = standings.into_iter().filter(|standing| {
-        standing.proposal.status == ProposalStatus::Pending && standing.reopened.is_none()
-    });
-    Ok(new.map(|standing| standing.proposal.id).collect())
+    let new = standings
+        .into_iter()
+        .filter(|record| record.proposal.status == ProposalStatus::Pending && record.reopened.is_none());
+    Ok(new.map(|record| record.proposal.id).collect())
 }
 
 fn memory(context: &StageContext) -> Result<String, StepError> {
@@ -216,10 +216,10 @@ fn decide(judgements: &[TriageJudgement], context: &StageContext) -> Result<Prop
     for judgement in judgements {
         proposals::mark_triaged(&mut db, judgement.id)?;
         // The status in the store counts, also on a repetition.
-        let Some(standing) = proposals::find_proposal(&db, judgement.id)? else { continue };
-        let list = match standing.proposal.status {
+        let Some(record) = proposals::find_proposal(&db, judgement.id)? else { continue };
+        let list = match record.proposal.status {
             status if status.is_open() => &mut triaged.needs_review,
-            _ if standing.by != Some(DecidedBy::Triage) => continue,
+            _ if record.by != Some(DecidedBy::Triage) => continue,
             ProposalStatus::Rejected => &mut triaged.rejected,
             _ => &mut triaged.promoted,
         };

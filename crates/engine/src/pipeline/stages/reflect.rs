@@ -230,8 +230,8 @@ fn validate(
     let before: Vec<Proposal> = proposals::all_proposals(&context.db()?)?;
     let settled = settle_drafts(drafts, &MemoryDocument::read(period.memory), &before);
     dropped.merge(&settled.dropped);
-    let said = thought.answer.summary.as_deref().and_then(|text| check::check_summary(text, &period));
-    let summary = said.unwrap_or_else(|| summary(&period, &settled.drafts));
+    let summary_text = thought.answer.summary.as_deref().and_then(|text| check::check_summary(text, &period));
+    let summary = summary_text.unwrap_or_else(|| summary(&period, &settled.drafts));
     let output_tokens = thought.output_tokens.unwrap_or_else(|| {
         let texts: Vec<&str> = settled.drafts.iter().map(|draft| draft.text.as_str()).collect();
         tokens::estimate_tokens(&texts.join("\n"))

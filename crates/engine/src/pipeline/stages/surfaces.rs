@@ -68,8 +68,8 @@ struct SurfaceOutcome {
 }
 
 impl SurfaceOutcome {
-    fn no_decision(said: impl Into<String>) -> Self {
-        Self { proposal: None, said: said.into(), decided: false }
+    fn no_decision(message: impl Into<String>) -> Self {
+        Self { proposal: None, said: message.into(), decided: false }
     }
 
     fn into_function_outcome(self) -> FunctionOutcome {
@@ -98,15 +98,15 @@ fn decide_by_task(event: &Event, context: &StageContext) -> Result<SurfaceOutcom
         return Ok(SurfaceOutcome::no_decision("the task names no proposal"));
     };
     let mut db = context.db()?;
-    let Some(standing) = proposals::find_proposal(&db, id)? else {
+    let Some(record) = proposals::find_proposal(&db, id)? else {
         return Ok(SurfaceOutcome::no_decision(format!("there is no proposal {id}")));
     };
     let at = task.changed_at.unwrap_or(event.at);
     let current = surfaces::is_current(&db, ReviewSurface::Todoist, id, &task.task_id)?;
-    if standing.reopened > Some(at) && !current {
+    if record.reopened > Some(at) && !current {
         return Ok(SurfaceOutcome::no_decision(format!("{id} was opened again since")));
     }
-    let question = SurfaceQuestion { proposal: &standing.proposal, text: standing.text() };
+    let question = SurfaceQuestion { proposal: &record.proposal, text: record.text() };
     let outcome = match todoist::answer(&event.name, &task, question) {
         Ok(answer) => decide(&mut db, id, answer, ReviewSurface::Todoist, context)?,
         Err(why) => SurfaceOutcome::no_decision(why),
@@ -129,9 +129,9 @@ fn button(
         steps.run("tell", || {
             let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
             let mut db = context.db()?;
-            let standing = proposals::find_proposal(&db, id)?;
+            let record = proposals::find_proposal(&db, id)?;
             let press =
-                ButtonPress { pressed: &pressed, id, reply: outcome.said.clone(), record: standing.as_ref() };
+                ButtonPress { pressed: &pressed, id, reply: outcome.said.clone(), record: record.as_ref() };
             Ok(surfaces::answer_button(&mut db, &context.config.review, &press)?
                 .map(|trouble| trouble.message))
         })?;
@@ -179,23 +179,23 @@ fn decide(
         context.now().timestamp(),
     )?;
     let identity =
-        proposals::find_proposal(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
-    let said = match &decided {
+        proposals::find_proposal(db, id)?.is_some_and(|record| record.proposal.identity().is_some());
+    let message = match &decided {
         DecisionOutcome::Now if verdict == ProposalVerdict::Reject => format!("{id} is rejected"),
         // An identity file changes only by the person's own hand (IDN-05).
         DecisionOutcome::Now if identity => {
             format!("{id}: apply its patch with `rekindle review apply {id}`")
         }
         DecisionOutcome::Now => format!("{id} will be remembered"),
-        DecisionOutcome::Already(standing) | DecisionOutcome::Ended(standing) => describe_earlier(standing),
+        DecisionOutcome::Already(record) | DecisionOutcome::Ended(record) => describe_earlier(record),
         DecisionOutcome::Refused(why) => format!("{id} was not changed: {why}"),
         DecisionOutcome::Unknown => format!("there is no proposal {id}"),
     };
     let decided = decided == DecisionOutcome::Now;
-    Ok(SurfaceOutcome { proposal: Some(id), said, decided })
+    Ok(SurfaceOutcome { proposal: Some(id), said: message, decided })
 }
 
-fn describe_earlier(standing: &ProposalRecord) -> String {
-    let by = standing.by.map_or_else(String::new, |by| format!(", {}", by.phrase()));
-    format!("{} was {} before{by}", standing.proposal.id, standing.proposal.status.as_str())
+fn describe_earlier(record: &ProposalRecord) -> String {
+    let by = record.by.map_or_else(String::new, |by| format!(", {}", by.phrase()));
+    format!("{} was {} before{by}", record.proposal.id, record.proposal.status.as_str())
 }

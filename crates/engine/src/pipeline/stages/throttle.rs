@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_is_done_now_and_then_and_in_the_end() {
+    fn throttled_work_runs_rarely_and_at_the_end() {
         let (pace, done) = (Throttle::default(), Cell::new(0));
         let work = || {
             std::thread::sleep(Duration::from_millis(30));

@@ -28,7 +28,7 @@ pub(super) fn tidy(
             .map_err(StepError::retryable)
     })?;
     let temporaries = steps.run("temporaries", || sweep_temporaries(context))?;
-    let told = steps.run("told", || {
+    let removed_logs = steps.run("told", || {
         injection_log::remove_old_files(&context.places, context.now().timestamp())
             .map_err(StepError::retryable)
     })?;
@@ -52,7 +52,7 @@ pub(super) fn tidy(
         hook_log::rotate_log(&context.places.logs_folder(), &context.now()).map_err(StepError::retryable)
     })?;
     Ok(FunctionOutcome::Completed(
-        json!({"markers": markers, "temporaries": temporaries, "told": told, "runs": runs, "logs": logs}),
+        json!({"markers": markers, "temporaries": temporaries, "told": removed_logs, "runs": runs, "logs": logs}),
     ))
 }
 

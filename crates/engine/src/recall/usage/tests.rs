@@ -24,7 +24,7 @@ fn turns(path: &Path, id: &str, signal: UsageSignal, count: usize) {
 }
 
 #[test]
-fn rec_08_words_about_a_memory_add_up_and_stay_in_bounds() {
+fn rec_08_feedback_adds_up_within_bounds() {
     let (_folder, path) = log();
     assert_eq!(UsageSummary::read(&path).strength("m"), 0.0);
     for _ in 0..9 {
@@ -60,7 +60,7 @@ fn fbk_01_fbk_03_fbk_09_what_turns_show_adds_up_within_bounds_and_is_counted() {
 }
 
 #[test]
-fn fbk_09_what_a_person_says_weighs_more_than_what_was_seen() {
+fn fbk_09_explicit_feedback_outweighs_observed_use() {
     let (_folder, path) = log();
     turns(&path, "m", UsageSignal::Used, 50);
     UsageSummary::record(&path, "m", UsageSignal::Wrong, at(9)).unwrap();

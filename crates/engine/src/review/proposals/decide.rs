@@ -164,7 +164,7 @@ fn get(
     Ok(row.map(read))
 }
 
-fn save_record(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusqlite::Result<()> {
+fn save_record(transaction: &Transaction<'_>, record: &ProposalRecord) -> rusqlite::Result<()> {
     let ProposalRecord {
         proposal,
         worded,
@@ -175,7 +175,7 @@ fn save_record(transaction: &Transaction<'_>, standing: &ProposalRecord) -> rusq
         keeps_superseded: beside,
         decided_with: with,
         scope,
-    } = standing;
+    } = record;
     let holds_in = scope.as_ref().map(|scope| scope.project().map_or("", ProjectId::as_str));
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
@@ -276,20 +276,20 @@ fn decide_all(
     };
     let followers = duplicates_of(db, id, at)?;
     let decided = db.change(|transaction| {
-        let standing = match get(transaction, id)? {
+        let record = match get(transaction, id)? {
             None => return Ok(Ok(DecisionOutcome::Unknown)),
             Some(Err(what)) => return Ok(Err(what)),
-            Some(Ok(standing)) => standing,
+            Some(Ok(record)) => record,
         };
-        if !standing.proposal.status.is_open() {
-            let told = Box::new(standing);
-            return Ok(Ok(if is_same(&told, &verdict) {
-                DecisionOutcome::Already(told)
+        if !record.proposal.status.is_open() {
+            let record = Box::new(record);
+            return Ok(Ok(if is_same(&record, &verdict) {
+                DecisionOutcome::Already(record)
             } else {
-                DecisionOutcome::Ended(told)
+                DecisionOutcome::Ended(record)
             }));
         }
-        let (worded, status) = end_of(&standing, &verdict);
+        let (worded, status) = end_of(&record, &verdict);
         let name = match status {
             ProposalStatus::Rejected => names::PROPOSAL_REJECTED,
             _ => names::PROPOSAL_APPROVED,
@@ -310,13 +310,12 @@ fn decide_all(
             ProposalVerdict::RejectFor(reason) => Some(reason.as_str()),
             _ => None,
         };
-        let end = |standing: ProposalRecord, worded: Option<String>, with: Option<ProposalId>| {
-            let proposal = Proposal { status, ..standing.proposal };
+        let end = |record: ProposalRecord, worded: Option<String>, with: Option<ProposalId>| {
+            let proposal = Proposal { status, ..record.proposal };
             let id = proposal.id;
             let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
-            let scope = scope
-                .map(|scope| qualified_scope(scope, proposal.project.as_ref()))
-                .or(standing.scope.clone());
+            let scope =
+                scope.map(|scope| qualified_scope(scope, proposal.project.as_ref())).or(record.scope.clone());
             let ended = ProposalRecord {
                 proposal,
                 worded,
@@ -326,7 +325,7 @@ fn decide_all(
                 keeps_superseded: beside,
                 decided_with: with,
                 scope,
-                ..standing
+                ..record
             };
             save_record(transaction, &ended)?;
             // An approval ends when it is promoted.
@@ -345,12 +344,12 @@ fn decide_all(
                 },
             )
         };
-        end(standing, worded, None)?;
+        end(record, worded, None)?;
         for follower in &followers {
             match get(transaction, *follower)? {
-                Some(Ok(standing)) if standing.proposal.status.is_open() => {
-                    let worded = standing.worded.clone();
-                    end(standing, worded, Some(id))?;
+                Some(Ok(record)) if record.proposal.status.is_open() => {
+                    let worded = record.worded.clone();
+                    end(record, worded, Some(id))?;
                 }
                 _ => {}
             }
@@ -363,14 +362,14 @@ fn decide_all(
 }
 
 /// The final wording, if it differs from the proposal, and the final status.
-fn end_of(standing: &ProposalRecord, verdict: &ProposalVerdict) -> (Option<String>, ProposalStatus) {
+fn end_of(record: &ProposalRecord, verdict: &ProposalVerdict) -> (Option<String>, ProposalStatus) {
     let worded = match verdict {
         ProposalVerdict::Edit(text) | ProposalVerdict::KeepBoth(Some(text)) => Some(text.clone()),
-        _ => standing.worded.clone(),
+        _ => record.worded.clone(),
     };
     let status = match (verdict, &worded) {
         (ProposalVerdict::Reject | ProposalVerdict::RejectFor(_), _) => ProposalStatus::Rejected,
-        (_, Some(words)) if normalise(words) != normalise(&standing.proposal.text) => ProposalStatus::Edited,
+        (_, Some(words)) if normalise(words) != normalise(&record.proposal.text) => ProposalStatus::Edited,
         _ => ProposalStatus::Approved,
     };
     (worded, status)
@@ -418,8 +417,7 @@ fn duplicates_of(db: &Database, id: ProposalId, now: Timestamp) -> Result<Vec<Pr
 /// Lists the proposals that were decided together with this one.
 pub fn ended_with(db: &Database, id: ProposalId) -> Result<Vec<ProposalRecord>, Error> {
     let all = list_proposals(db, false)?;
-    let with =
-        |standing: &ProposalRecord| standing.decided_with == Some(id) && !standing.proposal.status.is_open();
+    let with = |record: &ProposalRecord| record.decided_with == Some(id) && !record.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }
 
@@ -437,8 +435,8 @@ fn admitted(text: &str) -> Result<String, String> {
     }
 }
 
-fn is_same(standing: &ProposalRecord, verdict: &ProposalVerdict) -> bool {
-    match (verdict, standing.proposal.status) {
+fn is_same(record: &ProposalRecord, verdict: &ProposalVerdict) -> bool {
+    match (verdict, record.proposal.status) {
         (ProposalVerdict::Reject | ProposalVerdict::RejectFor(_), status) => {
             status == ProposalStatus::Rejected
         }
@@ -449,11 +447,11 @@ fn is_same(standing: &ProposalRecord, verdict: &ProposalVerdict) -> bool {
         (
             ProposalVerdict::Edit(text),
             ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted,
-        ) => standing.text() == text,
+        ) => record.text() == text,
         (
             ProposalVerdict::KeepBoth(text),
             ProposalStatus::Approved | ProposalStatus::Edited | ProposalStatus::Promoted,
-        ) => standing.superseded_line().is_none() && text.as_ref().is_none_or(|text| standing.text() == text),
+        ) => record.superseded_line().is_none() && text.as_ref().is_none_or(|text| record.text() == text),
         _ => false,
     }
 }
@@ -464,24 +462,24 @@ fn change(
     db: &mut Database,
     ids: &[ProposalId],
     from: &[ProposalStatus],
-    told: impl Fn(&ProposalRecord) -> (Option<ProposalHistoryLine>, Option<ProposalEnd>),
+    describe: impl Fn(&ProposalRecord) -> (Option<ProposalHistoryLine>, Option<ProposalEnd>),
     to: impl Fn(ProposalRecord) -> ProposalRecord,
 ) -> Result<Vec<ProposalId>, Error> {
     let path = db.path().to_owned();
     let changed = db.change(|transaction| {
         let mut changed = Vec::new();
         for id in ids {
-            let standing = match get(transaction, *id)? {
-                Some(Ok(standing)) if from.contains(&standing.proposal.status) => standing,
+            let record = match get(transaction, *id)? {
+                Some(Ok(record)) if from.contains(&record.proposal.status) => record,
                 Some(Err(what)) => return Ok(Err(what)),
                 _ => continue,
             };
-            let (line, end) = told(&standing);
-            let standing = to(standing);
-            save_record(transaction, &standing)?;
+            let (line, end) = describe(&record);
+            let record = to(record);
+            save_record(transaction, &record)?;
             line.map_or(Ok(()), |line| history::add(transaction, &line))?;
-            end.map_or(Ok(()), |end| add_pending(transaction, &standing, end))?;
-            changed.push(standing.proposal.id);
+            end.map_or(Ok(()), |end| add_pending(transaction, &record, end))?;
+            changed.push(record.proposal.id);
         }
         Ok(Ok(changed))
     })?;
@@ -493,24 +491,24 @@ pub fn mark_promoted(db: &mut Database, ids: &[ProposalId], at: Timestamp) -> Re
     let from =
         [ProposalStatus::Approved, ProposalStatus::Edited, ProposalStatus::Pending, ProposalStatus::Triaged];
     // An open proposal in this list was promoted, undone, and is promoted again.
-    let redone = |standing: &ProposalRecord| {
-        let id = standing.proposal.id;
+    let redone = |record: &ProposalRecord| {
+        let id = record.proposal.id;
         let line = ProposalHistoryLine {
             id,
             at,
             change: ProposalChange::Redone,
             by: Some(DecidedBy::Command),
             why: None,
-            decided_with: standing.decided_with,
+            decided_with: record.decided_with,
         };
-        (standing.proposal.status.is_open().then_some(line), Some(ProposalEnd::Promoted))
+        (record.proposal.status.is_open().then_some(line), Some(ProposalEnd::Promoted))
     };
-    change(db, ids, &from, redone, |standing| ProposalRecord {
-        proposal: Proposal { status: ProposalStatus::Promoted, ..standing.proposal },
-        decided: standing.decided.or(Some(at)),
-        by: standing.by.or(Some(DecidedBy::Command)),
+    change(db, ids, &from, redone, |record| ProposalRecord {
+        proposal: Proposal { status: ProposalStatus::Promoted, ..record.proposal },
+        decided: record.decided.or(Some(at)),
+        by: record.by.or(Some(DecidedBy::Command)),
         note: None,
-        ..standing
+        ..record
     })
 }
 
@@ -521,15 +519,15 @@ pub fn retarget(db: &mut Database, to: &Proposal) -> Result<bool, Error> {
         &[to.id],
         &[ProposalStatus::Pending, ProposalStatus::Triaged],
         |_| (None, None),
-        |standing| ProposalRecord {
+        |record| ProposalRecord {
             proposal: Proposal {
                 place: to.place.clone(),
                 target: to.target.clone(),
                 supersedes: to.supersedes.clone(),
                 title: to.title.clone(),
-                ..standing.proposal
+                ..record.proposal
             },
-            ..standing
+            ..record
         },
     )?;
     Ok(!changed.is_empty())
@@ -542,9 +540,9 @@ pub fn mark_triaged(db: &mut Database, id: ProposalId) -> Result<bool, Error> {
         &[id],
         &[ProposalStatus::Pending],
         |_| (None, None),
-        |standing| ProposalRecord {
-            proposal: Proposal { status: ProposalStatus::Triaged, ..standing.proposal },
-            ..standing
+        |record| ProposalRecord {
+            proposal: Proposal { status: ProposalStatus::Triaged, ..record.proposal },
+            ..record
         },
     )?;
     Ok(!changed.is_empty())
@@ -560,32 +558,32 @@ pub fn reopen(
     note: &str,
     at: Timestamp,
 ) -> Result<Vec<ProposalId>, Error> {
-    let told = |standing: &ProposalRecord| {
-        let id = standing.proposal.id;
+    let describe = |record: &ProposalRecord| {
+        let id = record.proposal.id;
         let line = ProposalHistoryLine {
             id,
             at,
             change: back,
             by: None,
             why: None,
-            decided_with: standing.decided_with,
+            decided_with: record.decided_with,
         };
         // A proposal that was not finished has no receipt to revoke.
         let had_one = matches!(
-            standing.proposal.status,
+            record.proposal.status,
             ProposalStatus::Promoted | ProposalStatus::Rejected | ProposalStatus::Expired
         );
         (Some(line), had_one.then_some(ProposalEnd::Undone))
     };
-    change(db, ids, from, told, |standing| ProposalRecord {
-        proposal: Proposal { status: ProposalStatus::Pending, ..standing.proposal },
+    change(db, ids, from, describe, |record| ProposalRecord {
+        proposal: Proposal { status: ProposalStatus::Pending, ..record.proposal },
         decided: None,
         by: None,
         note: Some(note.to_owned()),
         scope: None,
         // An answer sent before the reopening does not count, even within the same millisecond.
-        reopened: Some(standing.decided.map_or(at, |decided| at.max(next_distinct_instant(decided)))),
-        ..standing
+        reopened: Some(record.decided.map_or(at, |decided| at.max(next_distinct_instant(decided)))),
+        ..record
     })
 }
 
@@ -597,8 +595,8 @@ fn next_distinct_instant(at: Timestamp) -> Timestamp {
 /// Lists the proposals that have waited for `days` and expire.
 pub fn due_for_expiry(db: &Database, days: u32, now: Timestamp) -> Result<Vec<ProposalId>, Error> {
     let standings = list_proposals(db, true)?;
-    let old = standings.into_iter().filter(|standing| standing.days(now) >= i64::from(days));
-    Ok(old.map(|standing| standing.proposal.id).collect())
+    let old = standings.into_iter().filter(|record| record.days(now) >= i64::from(days));
+    Ok(old.map(|record| record.proposal.id).collect())
 }
 
 /// Expires a proposal that has waited for `days`, unless it was decided or reopened in the meantime. Returns
@@ -609,8 +607,8 @@ pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Re
         return Ok(false);
     }
     let what = ProposalChange::Ended(ProposalStatus::Expired);
-    let told = |standing: &ProposalRecord| {
-        let id = standing.proposal.id;
+    let describe = |record: &ProposalRecord| {
+        let id = record.proposal.id;
         (
             Some(ProposalHistoryLine {
                 id,
@@ -623,16 +621,16 @@ pub fn expire(db: &mut Database, id: ProposalId, days: u32, at: Timestamp) -> Re
             Some(ProposalEnd::Expired),
         )
     };
-    change(db, &[id], &[ProposalStatus::Pending, ProposalStatus::Triaged], told, |standing| {
+    change(db, &[id], &[ProposalStatus::Pending, ProposalStatus::Triaged], describe, |record| {
         ProposalRecord {
-            proposal: Proposal { status: ProposalStatus::Expired, ..standing.proposal },
+            proposal: Proposal { status: ProposalStatus::Expired, ..record.proposal },
             decided: Some(at),
             by: Some(DecidedBy::Clock),
             decided_with: None,
-            ..standing
+            ..record
         }
     })?;
-    Ok(find_proposal(db, id)?.is_some_and(|standing| standing.proposal.status == ProposalStatus::Expired))
+    Ok(find_proposal(db, id)?.is_some_and(|record| record.proposal.status == ProposalStatus::Expired))
 }
 
 /// Counts a person's decisions since a time.

@@ -120,7 +120,7 @@ pub fn acceptance_stats(db: &Database) -> Result<BTreeMap<ProposalCategory, Acce
     let past = lines.iter().filter_map(|line| {
         let category = ProposalCategory::from_proposal(proposals.get(&line.id)?);
         let by_person = line.by.is_none_or(DecidedBy::is_person);
-        let told = match line.change {
+        let fate = match line.change {
             // A decision on several duplicates counts once.
             _ if line.decided_with.is_some() => return None,
             ProposalChange::Ended(ProposalStatus::Expired) => ProposalFate::Expired,
@@ -132,7 +132,7 @@ pub fn acceptance_stats(db: &Database) -> Result<BTreeMap<ProposalCategory, Acce
             ProposalChange::Undone => ProposalFate::Undone,
             ProposalChange::Redone | ProposalChange::Reopened => return None,
         };
-        Some((category, told))
+        Some((category, fate))
     });
     Ok(acceptance_by_category(past))
 }
@@ -145,13 +145,13 @@ pub fn automatic_decisions(db: &Database) -> Result<Vec<(ProposalRecord, Proposa
     }
     let mut found: Vec<(ProposalRecord, ProposalHistoryLine)> = list_proposals(db, false)?
         .into_iter()
-        .filter_map(|standing| {
-            let line = last.get(&standing.proposal.id)?;
+        .filter_map(|record| {
+            let line = last.get(&record.proposal.id)?;
             let ours = line.change.is_final() && line.by == Some(DecidedBy::Triage);
-            ours.then_some((standing, *line))
+            ours.then_some((record, *line))
         })
         .collect();
-    found.sort_by_key(|(standing, line)| (std::cmp::Reverse(line.at), standing.proposal.id));
+    found.sort_by_key(|(record, line)| (std::cmp::Reverse(line.at), record.proposal.id));
     Ok(found)
 }
 

@@ -29,22 +29,22 @@ pub struct PendingReceipts {
 /// Queues the receipt of an outcome.
 pub(super) fn add_pending(
     transaction: &Transaction<'_>,
-    standing: &ProposalRecord,
+    record: &ProposalRecord,
     end: ProposalEnd,
 ) -> rusqlite::Result<()> {
-    let text = match standing.note.as_ref().filter(|_| end == ProposalEnd::Rejected) {
-        Some(reason) => format!("{} (because: {reason})", standing.text()),
-        None => standing.text().to_owned(),
+    let text = match record.note.as_ref().filter(|_| end == ProposalEnd::Rejected) {
+        Some(reason) => format!("{} (because: {reason})", record.text()),
+        None => record.text().to_owned(),
     };
-    let by = match standing.by {
+    let by = match record.by {
         Some(DecidedBy::Triage) => ReceiptDecider::Triage,
         Some(DecidedBy::Agent) => ReceiptDecider::Agent,
         _ => ReceiptDecider::Person,
     };
-    let (id, with) = (standing.proposal.id.to_string(), standing.decided_with.map(|with| with.to_string()));
+    let (id, with) = (record.proposal.id.to_string(), record.decided_with.map(|with| with.to_string()));
     let receipt = serde_json::to_string(&ProposalReceipt { id, end, by, with, text })
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-    let project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());
+    let project = record.proposal.project.as_ref().map(|project| project.as_str().to_owned());
     let sql = "INSERT INTO receipts (project, receipt) VALUES (?1, ?2)";
     transaction.execute(sql, params![project, receipt]).map(drop)
 }

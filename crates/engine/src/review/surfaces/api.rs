@@ -121,14 +121,14 @@ impl ApiClient {
         };
         let answered = ApiResponse { status, body: body.clone().unwrap_or_default() };
         let host = &self.host;
-        let wanted = answered.body["parameters"]["retry_after"].as_u64().map(Duration::from_secs);
+        let retry_after = answered.body["parameters"]["retry_after"].as_u64().map(Duration::from_secs);
         match status {
             401 => Err(ApiError::new(format!("{host} rejected the key in {}", self.key_variable))),
             300..=399 => Err(ApiError::new(format!(
                 "{host} redirects, and Rekindle follows no redirects; check its URL"
             ))),
             408 | 425 | 429 => Err(ApiError {
-                after: wait.or(wanted),
+                after: wait.or(retry_after),
                 ..ApiError::new(format!("{host} reports a rate limit"))
             }),
             500.. => Err(ApiError { after: wait, ..ApiError::maybe(format!("{host} failed ({status})")) }),
@@ -141,9 +141,9 @@ impl ApiClient {
 
     /// Converts an unexpected refusal to an error.
     pub(super) fn unexpected_refusal(&self, answered: &ApiResponse) -> ApiError {
-        let said = answered.refusal_text();
-        let colon = if said.is_empty() { "" } else { ": " };
-        ApiError::new(format!("{} rejected the request ({}){colon}{said}", self.host, answered.status))
+        let reason = answered.refusal_text();
+        let colon = if reason.is_empty() { "" } else { ": " };
+        ApiError::new(format!("{} rejected the request ({}){colon}{reason}", self.host, answered.status))
     }
 
     fn unreachable(&self, error: &ureq::Error) -> ApiError {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_took_all_the_time_is_not_asked_again() {
+    fn no_request_is_sent_after_the_deadline() {
         let server = ScriptedServer::new([]);
         let asked = api(&server, Duration::ZERO).ask(HttpMethod::Get, "/", &[], None);
         assert!(

@@ -211,7 +211,7 @@ pub fn sync(
         }
     };
     let asked = page::asked_today(db, settings.per_day, now)?.today;
-    let asked = asked.into_iter().map(|(standing, _)| standing).collect();
+    let asked = asked.into_iter().map(|(record, _)| record).collect();
     let mut look =
         SyncPass { db, proposals: asked, now: at, synced: SyncResult::default(), events: Vec::new() };
     let done = match client {
@@ -225,8 +225,8 @@ pub fn sync(
         Err(SyncFailure::Trouble(trouble)) => {
             let doublings = state.failures.min(10);
             let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
-            let wanted = trouble.after.and_then(|after| SignedDuration::try_from(after).ok());
-            let pause = wanted.map_or(pause, |wanted| wanted.max(pause));
+            let retry_after = trouble.after.and_then(|after| SignedDuration::try_from(after).ok());
+            let pause = retry_after.map_or(pause, |retry_after| retry_after.max(pause));
             task_store::record_failure(db, surface, at, pause, &trouble.message)?;
             synced.problem = Some(trouble.message);
         }
@@ -261,8 +261,8 @@ pub fn answer_button(
 }
 
 /// Converts a proposal to a question.
-fn question(standing: &ProposalRecord) -> SurfaceQuestion<'_> {
-    SurfaceQuestion { proposal: &standing.proposal, text: standing.text() }
+fn question(record: &ProposalRecord) -> SurfaceQuestion<'_> {
+    SurfaceQuestion { proposal: &record.proposal, text: record.text() }
 }
 
 /// Builds an event found by a sync.

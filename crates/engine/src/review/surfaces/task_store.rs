@@ -48,8 +48,8 @@ pub(super) struct QuestionRow {
 }
 
 /// The time since when a proposal waits, in the format of this store.
-pub(super) fn pending_since(standing: &ProposalRecord) -> i64 {
-    standing.pending_since().as_millisecond()
+pub(super) fn pending_since(record: &ProposalRecord) -> i64 {
+    record.pending_since().as_millisecond()
 }
 
 /// Lists all questions of a surface, in any state.
@@ -137,9 +137,8 @@ pub(crate) fn is_current(
     else {
         return Ok(false);
     };
-    let standing = proposals::find_proposal(db, proposal)?;
-    Ok(row.state == QuestionState::Asked
-        && standing.is_some_and(|standing| pending_since(&standing) <= row.since))
+    let record = proposals::find_proposal(db, proposal)?;
+    Ok(row.state == QuestionState::Asked && record.is_some_and(|record| pending_since(&record) <= row.since))
 }
 
 /// True if a requested sync has not finished.

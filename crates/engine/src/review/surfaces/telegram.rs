@@ -76,15 +76,15 @@ impl TelegramClient {
             self.listen(look, next)?;
         }
         for row in rows.iter_mut().filter(|row| row.state != QuestionState::Over) {
-            let standing = proposals::find_proposal(look.db, row.proposal)?;
-            let waits = |standing: &ProposalRecord| {
-                standing.proposal.status.is_open() && task_store::pending_since(standing) <= row.since
+            let record = proposals::find_proposal(look.db, row.proposal)?;
+            let waits = |record: &ProposalRecord| {
+                record.proposal.status.is_open() && task_store::pending_since(record) <= row.since
             };
-            if standing.as_ref().is_some_and(waits) {
+            if record.as_ref().is_some_and(waits) {
                 continue;
             }
             if let (Some(message), Some(chat)) = (number(row.task.as_deref()), number(row.place.as_deref())) {
-                self.close_message(chat, message, standing.as_ref())?;
+                self.close_message(chat, message, record.as_ref())?;
                 look.synced.closed += 1;
             }
             row.state = QuestionState::Over;
@@ -121,11 +121,11 @@ impl TelegramClient {
 
     /// Sends every question that was not sent.
     fn ask(&self, look: &mut SyncPass<'_>, rows: &[QuestionRow]) -> Result<(), SyncFailure> {
-        for standing in std::mem::take(&mut look.proposals) {
+        for record in std::mem::take(&mut look.proposals) {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
-            let (id, since) = (standing.proposal.id, task_store::pending_since(&standing));
+            let (id, since) = (record.proposal.id, task_store::pending_since(&record));
             let row = rows.iter().find(|row| row.proposal == id && row.since >= since);
             if row.is_some_and(|row| row.state != QuestionState::Asking || row.tries >= MAX_SEND_ATTEMPTS) {
                 continue;
@@ -142,7 +142,7 @@ impl TelegramClient {
             task_store::save_question(look.db, ReviewSurface::Telegram, &row)?;
             let message = json!({
                 "chat_id": self.chat,
-                "text": telegram::message(question(&standing)),
+                "text": telegram::message(question(&record)),
                 // No server fetches an address that occurs in a proposal.
                 "link_preview_options": {"is_disabled": true},
                 "reply_markup": telegram::buttons(id),
@@ -194,10 +194,10 @@ impl TelegramClient {
         &self,
         chat: i64,
         message: i64,
-        standing: Option<&ProposalRecord>,
+        record: Option<&ProposalRecord>,
     ) -> Result<(), ApiError> {
-        let text = match standing {
-            Some(standing) => telegram::closed_text(question(standing), standing.proposal.status),
+        let text = match record {
+            Some(record) => telegram::closed_text(question(record), record.proposal.status),
             None => telegram::FORGOTTEN_TEXT.to_owned(),
         };
         let edit = json!({"chat_id": chat, "message_id": message, "text": text,

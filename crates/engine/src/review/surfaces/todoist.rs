@@ -118,12 +118,12 @@ impl TodoistClient {
         let (mut open, mut looks, mut gone) = (0, 0, Vec::new());
         for row in rows.iter_mut().filter(|row| row.state == QuestionState::Asked) {
             let Some(id) = row.task.clone() else { continue };
-            let standing = proposals::find_proposal(look.db, row.proposal)?;
-            let waits = |standing: &ProposalRecord| {
-                standing.proposal.status.is_open() && task_store::pending_since(standing) <= row.since
+            let record = proposals::find_proposal(look.db, row.proposal)?;
+            let waits = |record: &ProposalRecord| {
+                record.proposal.status.is_open() && task_store::pending_since(record) <= row.since
             };
-            if !standing.as_ref().is_some_and(waits) {
-                self.close(&id, standing.map(|standing| standing.proposal.status), there.get(&id))?;
+            if !record.as_ref().is_some_and(waits) {
+                self.close(&id, record.map(|record| record.proposal.status), there.get(&id))?;
                 row.state = QuestionState::Over;
                 task_store::save_question(look.db, ReviewSurface::Todoist, row)?;
                 look.synced.closed += 1;
@@ -196,11 +196,11 @@ impl TodoistClient {
 
     /// Creates a task for every question without one.
     fn ask(&self, look: &mut SyncPass<'_>, rows: &[QuestionRow]) -> Result<(), SyncFailure> {
-        for standing in std::mem::take(&mut look.proposals) {
+        for record in std::mem::take(&mut look.proposals) {
             if look.synced.asked == MAX_NEW_QUESTIONS {
                 break;
             }
-            let (id, since) = (standing.proposal.id, task_store::pending_since(&standing));
+            let (id, since) = (record.proposal.id, task_store::pending_since(&record));
             let row = rows.iter().find(|row| row.proposal == id);
             if row.is_some_and(|row| row.state != QuestionState::Asking && row.since >= since) {
                 continue;
@@ -218,7 +218,7 @@ impl TodoistClient {
                 at: asked_at,
             };
             task_store::save_question(look.db, ReviewSurface::Todoist, &row)?;
-            let new = json!(todoist::new_task(question(&standing)));
+            let new = json!(todoist::new_task(question(&record)));
             let request = [("x-request-id", request_id(id, since, asked_at))];
             let answered = self.send(HttpMethod::Post, TASKS_PATH, &request, Some(&new))?;
             if matches!(answered.status, 400 | 413 | 422) {

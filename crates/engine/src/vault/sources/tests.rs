@@ -87,7 +87,7 @@ fn a_file_becomes_its_documents() {
 }
 
 #[test]
-fn what_is_gone_or_not_ours_to_read_has_no_documents() {
+fn missing_or_unreadable_files_have_no_documents() {
     let notes = TestNotes::new();
     notes.write("a.md", "text\n");
     notes.write("MemoryVault/_meta/tombstones.jsonl", "");
@@ -170,7 +170,7 @@ fn what_cannot_be_read_is_a_problem_and_the_rest_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_nobody_may_read_is_a_problem() {
+fn a_file_without_read_permission_is_a_problem() {
     use std::os::unix::fs::PermissionsExt;
     let notes = TestNotes::new();
     notes.write("locked.md", "text\n");

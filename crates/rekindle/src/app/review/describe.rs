@@ -17,43 +17,43 @@ use crate::app::CommandContext;
 const EXPIRY_NOTICE_DAYS: i64 = 2;
 
 /// The outcome of a proposal, in a sentence.
-pub(crate) fn told(context: &CommandContext<'_>, standing: &ProposalRecord) -> String {
-    let by = standing.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
-    let at = standing.decided.map_or_else(String::new, |at| {
+pub(crate) fn outcome_with_author(context: &CommandContext<'_>, record: &ProposalRecord) -> String {
+    let by = record.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
+    let at = record.decided.map_or_else(String::new, |at| {
         let at = at.to_zoned(context.now.time_zone().clone());
         format!(" on {} at {}", day(at.date()), at.strftime("%H:%M"))
     });
-    let status = standing.proposal.status;
-    let why = standing.note.as_ref().filter(|_| status == ProposalStatus::Rejected);
+    let status = record.proposal.status;
+    let why = record.note.as_ref().filter(|_| status == ProposalStatus::Rejected);
     let why = why.map_or_else(String::new, |reason| format!(" (because: {reason})"));
-    format!("{} was {}{by}{at}{why}", standing.proposal.id, status.as_str())
+    format!("{} was {}{by}{at}{why}", record.proposal.id, status.as_str())
 }
 
-pub(crate) fn said(context: &CommandContext<'_>, standing: &ProposalRecord) -> String {
-    let id = standing.proposal.id;
-    match standing.proposal.status {
-        ProposalStatus::Promoted => match standing.proposal.section() {
+pub(crate) fn describe_outcome(context: &CommandContext<'_>, record: &ProposalRecord) -> String {
+    let id = record.proposal.id;
+    match record.proposal.status {
+        ProposalStatus::Promoted => match record.proposal.section() {
             Some(_) => {
                 let reach = line_project(context, id)
                     .map_or_else(String::new, |project| format!(", for {project} only"));
-                format!("Added {id} to MEMORY.md › {}{reach}", section(standing))
+                format!("Added {id} to MEMORY.md › {}{reach}", section(record))
             }
-            None if standing.proposal.global_entry().is_some() => {
+            None if record.proposal.global_entry().is_some() => {
                 format!("{id} is done: it applies to every project")
             }
-            None if standing.proposal.idea_slug().is_some() => {
+            None if record.proposal.idea_slug().is_some() => {
                 format!("{id} is done: the idea is now a project")
             }
-            None => format!("{id} is in {}", standing.proposal.file()),
+            None => format!("{id} is in {}", record.proposal.file()),
         },
-        ProposalStatus::Approved | ProposalStatus::Edited if is_patch(standing) => {
+        ProposalStatus::Approved | ProposalStatus::Edited if is_patch(record) => {
             let path = patches::path(&context.places.patches_folder(), id);
-            let file = standing.proposal.file();
+            let file = record.proposal.file();
             let patch = path.display();
             format!("{id} is approved; apply it to {file} with `rekindle review apply {id}` (patch: {patch})")
         }
         ProposalStatus::Rejected => format!("Rejected {id}"),
-        _ => told(context, standing),
+        _ => outcome_with_author(context, record),
     }
 }
 
@@ -71,30 +71,30 @@ fn line_project(context: &CommandContext<'_>, id: ProposalId) -> Option<ProjectI
 
 /// The project in which a proposal would hold, if the person can choose: only lines of MEMORY.md have a
 /// scope.
-pub(crate) fn would_hold_in(context: &CommandContext<'_>, standing: &ProposalRecord) -> Option<ProjectId> {
-    standing.proposal.section()?;
-    promote::target_project(standing, &context.vault().ok()?).ok()?
+pub(crate) fn would_hold_in(context: &CommandContext<'_>, record: &ProposalRecord) -> Option<ProjectId> {
+    record.proposal.section()?;
+    promote::target_project(record, &context.vault().ok()?).ok()?
 }
 
-pub(crate) fn section(standing: &ProposalRecord) -> String {
-    match &standing.proposal.place {
-        ProposalPlace::Section(_) => standing.proposal.describe_target().into_owned(),
+pub(crate) fn section(record: &ProposalRecord) -> String {
+    match &record.proposal.place {
+        ProposalPlace::Section(_) => record.proposal.describe_target().into_owned(),
         ProposalPlace::Friction(date) => {
-            format!("{} (friction fix of {})", standing.proposal.describe_target(), day(*date))
+            format!("{} (friction fix of {})", record.proposal.describe_target(), day(*date))
         }
     }
 }
 
 /// The change of the proposal's file as `diff -u` shows it, if it still applies.
-pub(crate) fn change(context: &CommandContext<'_>, standing: &ProposalRecord) -> Option<String> {
-    let shown = standing.proposal.status.is_open() || is_patch(standing);
+pub(crate) fn change(context: &CommandContext<'_>, record: &ProposalRecord) -> Option<String> {
+    let shown = record.proposal.status.is_open() || is_patch(record);
     let preview = shown
-        .then(|| promote::preview_approval(&context.stage_context(), standing, !standing.keeps_superseded))?;
+        .then(|| promote::preview_approval(&context.stage_context(), record, !record.keeps_superseded))?;
     preview.ok().map(|preview| preview.diff)
 }
 
 /// The number of days until the proposal expires, once that is near.
-pub(crate) fn expires(context: &CommandContext<'_>, standing: &ProposalRecord) -> Option<i64> {
-    let left = i64::from(context.settings.config.review.expire_days) - standing.days(context.now.timestamp());
-    (standing.proposal.status.is_open() && left <= EXPIRY_NOTICE_DAYS).then_some(left.max(0))
+pub(crate) fn expires(context: &CommandContext<'_>, record: &ProposalRecord) -> Option<i64> {
+    let left = i64::from(context.settings.config.review.expire_days) - record.days(context.now.timestamp());
+    (record.proposal.status.is_open() && left <= EXPIRY_NOTICE_DAYS).then_some(left.max(0))
 }

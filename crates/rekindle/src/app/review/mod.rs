@@ -15,7 +15,7 @@ use rekindle_engine::pipeline::stages::{STAGE_REGISTRY, promote};
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::proposals::{self, DecisionOutcome, ProposalVerdict};
 
-use self::describe::{said, told};
+use self::describe::{describe_outcome, outcome_with_author};
 use super::CommandContext;
 use crate::error::CliError;
 
@@ -42,7 +42,7 @@ pub(crate) fn read_page(context: &CommandContext<'_>) -> Result<Option<String>, 
         .collect();
     if !new.is_empty() {
         context.writable_vault()?;
-        see_to(context, &new)?;
+        run_promotions(context, &new)?;
     }
     Ok(look.doubt)
 }
@@ -70,7 +70,7 @@ impl ScopeArgs {
         if !self.this_project {
             return Ok(self.everywhere.then_some(Scope::Global));
         }
-        let own = proposals::find_proposal(db, id)?.and_then(|standing| standing.proposal.project);
+        let own = proposals::find_proposal(db, id)?.and_then(|record| record.proposal.project);
         let here = own.or_else(|| context.project_id().cloned());
         let none = || {
             CliError::usage(format!("{id} belongs to no project, and this folder is not in one"))
@@ -115,12 +115,12 @@ pub(crate) fn settle(
             context.now.timestamp(),
         )? {
             DecisionOutcome::Now | DecisionOutcome::Already(_) => open.push(*id),
-            DecisionOutcome::Ended(standing) => wrong.push((*id, told(context, &standing))),
+            DecisionOutcome::Ended(record) => wrong.push((*id, outcome_with_author(context, &record))),
             DecisionOutcome::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
             DecisionOutcome::Unknown => wrong.push((*id, format!("there is no proposal {id}"))),
         }
     }
-    let busy = !see_to(context, &open)?;
+    let busy = !run_promotions(context, &open)?;
     Ok(DecideReport { decided: open, wrong, busy })
 }
 
@@ -135,26 +135,26 @@ pub(crate) fn decide_for(
     if let Some((_, why)) = outcome.wrong.into_iter().next() {
         return Err(CliError::new(why).hint("list open proposals with `review_list`"));
     }
-    let standing = proposals::find_proposal(&Database::open(&context.places.database())?, id)?;
-    let standing = standing.ok_or_else(|| CliError::new(format!("{id} was forgotten")))?;
-    match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
+    let record = proposals::find_proposal(&Database::open(&context.places.database())?, id)?;
+    let record = record.ok_or_else(|| CliError::new(format!("{id} was forgotten")))?;
+    match record.note.as_ref().filter(|_| record.proposal.status.is_open()) {
         Some(note) => Err(CliError::new(format!("{id} could not be promoted and is pending again: {note}"))),
         None if outcome.busy => Ok(format!("{id} is decided; a running worker will write it")),
-        None => Ok(said(context, &standing)),
+        None => Ok(describe_outcome(context, &record)),
     }
 }
 
 /// Carries out decisions at once. Returns false if a running worker will do it.
-pub(crate) fn see_to(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<bool, CliError> {
+pub(crate) fn run_promotions(context: &CommandContext<'_>, ids: &[ProposalId]) -> Result<bool, CliError> {
     if ids.is_empty() {
         return Ok(true);
     }
-    let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
+    let Some(worker_lock) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
         return Ok(false);
     };
     let stage_context = context.stage_context();
     for id in ids {
-        run_now(&post, &stage_context, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
+        run_now(&worker_lock, &stage_context, &STAGE_REGISTRY, promote::PROMOTE, &id.to_string())?;
     }
     Ok(true)
 }
@@ -166,9 +166,9 @@ pub(crate) fn undo_decision(
     decided: Option<Timestamp>,
 ) -> Result<ReconsiderOutcome, CliError> {
     context.writable_vault()?;
-    let Some(post) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
+    let Some(worker_lock) = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)? else {
         return Err(CliError::new(format!("could not undo the decision on {id}: a worker is running"))
             .hint("try again when it has finished (see `rekindle runs`)"));
     };
-    promote::reverse_decision(&post, &context.stage_context(), id, decided).map_err(CliError::new)
+    promote::reverse_decision(&worker_lock, &context.stage_context(), id, decided).map_err(CliError::new)
 }

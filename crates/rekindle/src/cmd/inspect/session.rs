@@ -45,17 +45,18 @@ fn report(context: &CommandContext<'_>, session: &str, record: &InjectionRecord)
     let mut blocks: Vec<Value> = Vec::new();
     let (mut turn, mut sum): (Option<&str>, u64) = (None, 0);
     let mut by_what: HashMap<&str, u64> = HashMap::new();
-    for told in record.injections.iter().filter(|told| told.what != InjectionMoment::LetGo) {
-        if told.what == InjectionMoment::Prompt {
-            turn = Some(&told.turn);
+    for injection in record.injections.iter().filter(|injection| injection.what != InjectionMoment::LetGo) {
+        if injection.what == InjectionMoment::Prompt {
+            turn = Some(&injection.turn);
         }
-        let outcome =
-            turn.and_then(|turn| record.turn_outcome(turn)).filter(|_| told.what != InjectionMoment::Start);
-        let corrected = later(record, turn).filter(|_| told.what != InjectionMoment::Start);
-        sum += told.tokens;
-        let word = moment_label(told.what);
-        *by_what.entry(word).or_default() += told.tokens;
-        blocks.push(block(told, word, outcome, corrected, &asked));
+        let outcome = turn
+            .and_then(|turn| record.turn_outcome(turn))
+            .filter(|_| injection.what != InjectionMoment::Start);
+        let corrected = later(record, turn).filter(|_| injection.what != InjectionMoment::Start);
+        sum += injection.tokens;
+        let word = moment_label(injection.what);
+        *by_what.entry(word).or_default() += injection.tokens;
+        blocks.push(block(injection, word, outcome, corrected, &asked));
     }
     let agent = record.injections[0].agent;
     let total = session_tokens(context, agent, session);

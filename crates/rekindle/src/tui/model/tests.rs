@@ -123,7 +123,7 @@ fn the_last_decision_is_taken_back_first() {
 }
 
 #[test]
-fn somebody_else_was_first() {
+fn an_earlier_decision_elsewhere_wins() {
     let mut model = sitting();
     model.set_detail(id(1), Vec::new(), false, Some("p was rejected in REVIEW.md".to_owned()));
     assert_eq!(fates(&model), "x  ");

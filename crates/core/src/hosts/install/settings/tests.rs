@@ -62,7 +62,7 @@ fn b_15_neighbours_stay_as_they_are() {
 }
 
 #[test]
-fn b_15_what_others_add_later_stays_when_we_go() {
+fn b_15_later_additions_survive_the_uninstall() {
     for agent in HOSTS {
         let (with, blanks) = installed("", agent, &invocation());
         let mut document = JsoncDocument::parse(with, dialect(agent)).unwrap();
@@ -112,7 +112,7 @@ fn an_older_command_is_brought_up_to_date_in_its_place() {
 }
 
 #[test]
-fn settings_that_are_not_what_they_should_be_are_left_alone() {
+fn malformed_settings_are_left_unchanged() {
     let refused = |text: &str| {
         install(text, Agent::Claude, &invocation(), &mut EmptyContainers::new()).unwrap_err().to_string()
     };
@@ -123,7 +123,7 @@ fn settings_that_are_not_what_they_should_be_are_left_alone() {
 }
 
 #[test]
-fn comments_are_for_those_who_read_them() {
+fn comments_are_accepted_where_the_host_allows_them() {
     let text = "{\n  // mine\n  \"theme\": \"x\" /* nice */\n}\n";
     assert!(install(text, Agent::Claude, &invocation(), &mut EmptyContainers::new()).is_err());
     let (with, blanks) = installed(text, Agent::Gemini, &invocation());

@@ -25,7 +25,7 @@ fn fbk_05_corrections_in_eight_languages() {
 }
 
 #[test]
-fn fbk_05_what_corrects_nobody() {
+fn fbk_05_texts_that_correct_nothing() {
     for prompt in [
         "No, thanks.",
         "No, that's fine.",
@@ -40,13 +40,13 @@ fn fbk_05_what_corrects_nobody() {
 }
 
 #[test]
-fn b_01_only_what_answers_the_agent_corrects_it() {
+fn b_01_only_a_reply_to_the_agent_is_a_correction() {
     let alone = Message::new("u", None, MessageRole::User, "I told you that the ledger listens on 7411.");
     assert_eq!(corrections(&[alone]), []);
 }
 
 #[test]
-fn fbk_05_the_memory_that_would_have_told_it() {
+fn fbk_05_the_missed_memory_is_found() {
     let told = correction("No, I told you: deploy the pumps with the blue script.").unwrap();
     assert!(states_correction("The pumps are deployed with the blue script on Tuesdays.", &told));
     assert!(!states_correction("The kettle whistles when its lid is loose.", &told));

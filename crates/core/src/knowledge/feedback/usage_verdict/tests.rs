@@ -53,7 +53,7 @@ fn fbk_01_the_same_words_are_not_enough() {
 }
 
 #[test]
-fn fbk_01_what_the_prompt_or_a_tool_said_first_proves_nothing() {
+fn fbk_01_text_from_the_prompt_or_a_tool_is_no_evidence_of_use() {
     let prompt = "is the ledger on 7410 or on 5432?";
     assert_eq!(verdict(PORT, prompt, &[said("On 7410.")]), UsageVerdict::Unclear);
     let prompt = "which port does the ledger database listen on?";

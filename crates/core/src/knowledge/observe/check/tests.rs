@@ -51,7 +51,7 @@ fn only(facts: &str) -> Finding {
 }
 
 #[test]
-fn b_01_whose_words_they_are_is_found_out() {
+fn b_01_the_origin_of_a_finding_is_inferred() {
     let rule = only("* 🔴 (10:01) Never use sleep in tests, poll instead [#1]");
     assert_eq!((rule.origin, rule.priority), (Origin::User, Priority::High));
     assert_eq!((rule.messages, rule.when.unwrap().to_string().as_str()), (vec!["m1".to_owned()], "(10:01)"));
@@ -104,7 +104,7 @@ fn fbk_07_a_feeling_is_one_of_three_and_the_persons() {
 
 /// Drops and counts invented statements. Requirements: OBS-12.
 #[test]
-fn ver_06_what_nobody_said_is_dropped_and_counted() {
+fn ver_06_unsupported_findings_are_dropped_and_counted() {
     for invented in [
         "* 🔴 (10:01) Never use sleep in tests, poll every 250 ms [#1]",
         "* 🔴 (10:05) The guard in src/queue.rs was held across the await [#4]",
@@ -146,7 +146,7 @@ fn obs_08_a_question_is_no_fact() {
 }
 
 #[test]
-fn a_wrong_citation_is_mended_where_the_words_are_elsewhere() {
+fn a_wrong_citation_is_corrected() {
     let fix = only("* 🔴 (10:01) `drain()` held the guard across the await, dropping it first mends it [#2]");
     assert!(fix.messages.contains(&"m5".to_owned()));
     assert_eq!(fix.origin, Origin::Agent);
@@ -164,7 +164,7 @@ fn citations_are_read_in_the_forms_that_models_use() {
 }
 
 #[test]
-fn r_17_each_part_of_a_models_answer_has_the_day_on_which_it_was_said() {
+fn r_17_each_part_of_a_models_answer_has_the_day_of_its_messages() {
     let on = |at: &str, message: Message| Message { at: at.parse().ok(), ..message };
     let messages = [
         on("2026-11-14T23:50:00Z", at(1, MessageRole::User, "Never use sleep in tests, poll instead.")),

@@ -49,7 +49,7 @@ fn passed(text: &str, number: usize) -> Result<(), ClaimFault> {
 }
 
 #[test]
-fn obs_13_messages_word_for_word_are_dropped() {
+fn obs_13_verbatim_copies_of_messages_are_dropped() {
     for (number, copy) in [
         (0, "The valve test fails on my machine, can you look into it?"),
         (1, "Bash(cargo test valve)"),
@@ -65,7 +65,7 @@ fn obs_13_messages_word_for_word_are_dropped() {
 }
 
 #[test]
-fn obs_11_what_was_laid_down_or_explained_may_be_word_for_word() {
+fn obs_11_rules_and_causes_may_be_verbatim() {
     for (number, copy) in [
         (3, "The pressure is read before it has settled; the cause is that close() does not wait."),
         (4, "From now on always run the tests with --release, the debug build is too slow."),
@@ -102,7 +102,7 @@ fn idea_01_an_idea_is_for_later() {
 }
 
 #[test]
-fn b_01_what_the_person_laid_down_and_nobody_repeats_is_passed_over() {
+fn b_01_a_rule_that_the_model_omits_counts_as_passed_over() {
     let messages = session();
     let noise = NoiseDetector::new(&messages, &TimeZone::UTC);
     let over = |said: &[&str]| {

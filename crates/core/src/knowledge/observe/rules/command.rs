@@ -296,14 +296,14 @@ fn is_check(words: &[String]) -> bool {
     if CONDITIONAL_CHECKERS.contains(&program) {
         // A bare `make` builds.
         let bare = matches!(program, "make" | "gmake" | "ninja") && words.len() == 1;
-        let told = words[1..].iter().take(4).take_while(|word| *word != "-c").any(|word| {
+        let names_check = words[1..].iter().take(4).take_while(|word| *word != "-c").any(|word| {
             CHECK_ARGUMENTS.contains(&word.as_str())
                 || word
                     .split([':', '-', '.', '/'])
                     .any(|piece| piece.len() > 1 && CHECK_ARGUMENTS.contains(&piece))
                     && !word.starts_with('-')
         });
-        return bare || told;
+        return bare || names_check;
     }
     // A script of the project whose name says that it checks.
     let script = words[0].contains('/') || matches!(program, "sh" | "bash" | "zsh" | "node" | "ruby");

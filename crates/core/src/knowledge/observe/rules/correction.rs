@@ -28,9 +28,11 @@ pub fn corrections(messages: &[Message]) -> Vec<UserCorrection> {
     let messages = &messages[..=last];
     let zone = TimeZone::UTC;
     let view = SessionView::new(messages, &zone, None);
-    let Some(said) = view.person_messages.iter().find(|said| said.at == last) else { return Vec::new() };
+    let Some(message) = view.person_messages.iter().find(|message| message.at == last) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for sentence in person_sentences::person_sentences(&view, said) {
+    for sentence in person_sentences::person_sentences(&view, message) {
         let Some((verdict, right)) = sentence_verdict::correction_verdict(&sentence) else { continue };
         let text = line(&user_findings::full_sentence(&sentence, verdict), MAX_FINDING_CHARS);
         if !text.is_empty() {

@@ -51,8 +51,8 @@ pub(super) fn digest(
         .filter(|place| view.messages[view.person_messages[**place].at].stopped)
         .take(MAX_STEERS)
     {
-        let said = &view.person_messages[*place];
-        let text = request::request(said).unwrap_or(said.text.as_str());
+        let message = &view.person_messages[*place];
+        let text = request::request(message).unwrap_or(message.text.as_str());
         if is_one_off(text) {
             continue;
         }
@@ -74,13 +74,13 @@ pub(super) fn digest(
 /// The clause of a request that states the goal; `None` if all of it is a one-off.
 fn goal(request: &str) -> Option<&str> {
     let says = |text: &&str| content(text).len() >= MIN_GOAL_WORDS;
-    let told = sentences::split_sentences(request).into_iter().find_map(|sentence| {
+    let purpose = sentences::split_sentences(request).into_iter().find_map(|sentence| {
         if !is_one_off(sentence) {
             return says(&sentence).then_some(sentence);
         }
         lasting_clause(sentence).filter(says)
     });
-    let sentence = told?;
+    let sentence = purpose?;
     // Clauses beside the goal are often one-offs.
     let mut clauses = sentence.match_indices([',', ';']).map(|(at, _)| &sentence[..at]);
     let clause = clauses.find(|clause| content(clause).len() > MIN_GOAL_WORDS && !is_one_off(clause));
@@ -140,8 +140,8 @@ fn answer(answers: &[AnswerSentence], once: &BTreeSet<String>) -> Option<String>
         return Some(with_full_stop(&line(&sentences[outcome?].text, MAX_ANSWER_CHARS)).to_owned());
     }
     places.sort_unstable();
-    let told: Vec<&str> = places.iter().map(|place| sentences[*place].text.as_str()).collect();
-    Some(with_full_stop(&told.join(" ")).to_owned())
+    let chosen: Vec<&str> = places.iter().map(|place| sentences[*place].text.as_str()).collect();
+    Some(with_full_stop(&chosen.join(" ")).to_owned())
 }
 
 /// The outcome of a turn's work, if a check or a commit shows it.

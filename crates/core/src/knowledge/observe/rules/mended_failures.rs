@@ -126,7 +126,7 @@ fn fix(view: &SessionView<'_>, mended: &MendedFailure) -> Option<FindingDraft> {
 /// Finds problems that the user reported, the agent explained and a change fixed, without a failed check.
 fn explained(view: &SessionView<'_>, known: &[FindingDraft]) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
-    for (place, said) in view.person_messages.iter().enumerate() {
+    for (place, message) in view.person_messages.iter().enumerate() {
         // "Yes, do that" continues the same request.
         let on = view.person_messages[place + 1..]
             .iter()
@@ -134,12 +134,13 @@ fn explained(view: &SessionView<'_>, known: &[FindingDraft]) -> Vec<FindingDraft
             .take_while(|next| request::is_continuation(next))
             .count();
         let end = view.person_messages.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
-        let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
-        if covered || !is_breakage_report(&said.text) || request::is_continuation(said) {
+        let covered =
+            known.iter().any(|draft| draft.messages.iter().any(|at| (message.at..end).contains(at)));
+        if covered || !is_breakage_report(&message.text) || request::is_continuation(message) {
             continue;
         }
-        let Some(request) = request::request(said) else { continue };
-        let Some(cause) = stated_cause(view, said.at + 1, end) else { continue };
+        let Some(request) = request::request(message) else { continue };
+        let Some(cause) = stated_cause(view, message.at + 1, end) else { continue };
         let files = view.files(cause.at, end);
         let Some(last) = files.last().map(|(at, _)| *at) else { continue };
         let verified = view.steps_between(last, end).find_map(|step| settling_step(step));
@@ -156,7 +157,7 @@ fn explained(view: &SessionView<'_>, known: &[FindingDraft]) -> Vec<FindingDraft
         );
         draft.strength = StatementStrength::Implied;
         draft.priority = Priority::High;
-        draft.messages.extend([said.at, last, passed.at]);
+        draft.messages.extend([message.at, last, passed.at]);
         drafts.push(draft);
     }
     drafts

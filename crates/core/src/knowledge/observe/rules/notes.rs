@@ -63,9 +63,9 @@ fn note_lines(step: &ToolStep<'_>, file: &str) -> Vec<FindingDraft> {
         .filter_map(|line| {
             let lead = format!("Noted in {file}: ");
             let room = MAX_FINDING_CHARS.saturating_sub(lead.chars().count());
-            let said = whole_sentences(line, room, MAX_SENTENCES);
-            (!said.is_empty()).then(|| {
-                let mut draft = FindingDraft::of_agent(FindingKind::Fact, at, format!("{lead}{said}"));
+            let sentences = whole_sentences(line, room, MAX_SENTENCES);
+            (!sentences.is_empty()).then(|| {
+                let mut draft = FindingDraft::of_agent(FindingKind::Fact, at, format!("{lead}{sentences}"));
                 draft.messages.push(step.at);
                 draft
             })
@@ -78,11 +78,11 @@ fn planned(step: &ToolStep<'_>, file: &str) -> Option<FindingDraft> {
     let title = plans::title(&step.call.notes)?;
     let lead = format!("Plan in {file}: “{}”. ", crate::text::phrases::line(title, 100));
     let room = MAX_FINDING_CHARS.saturating_sub(lead.chars().count());
-    let said = whole_sentences(plans::after_title(&step.call.notes), room, MAX_SENTENCES);
+    let sentences = whole_sentences(plans::after_title(&step.call.notes), room, MAX_SENTENCES);
     let mut draft = FindingDraft::of_agent(
         FindingKind::Files,
         step.result.unwrap_or(step.at),
-        format!("{lead}{said}").trim().to_owned(),
+        format!("{lead}{sentences}").trim().to_owned(),
     );
     draft.messages.push(step.at);
     Some(draft)

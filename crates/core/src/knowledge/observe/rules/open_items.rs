@@ -45,12 +45,12 @@ até amanhã | as of tomorrow | by tomorrow";
 /// The tasks postponed at the end of the session, and open items of its lists.
 pub(super) fn open_item_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
-    for said in view.person_messages.iter().rev().take(MAX_LAST_MESSAGES) {
-        let sentences = person_sentences::person_sentences(view, said);
+    for message in view.person_messages.iter().rev().take(MAX_LAST_MESSAGES) {
+        let sentences = person_sentences::person_sentences(view, message);
         let found = sentences
             .iter()
             .filter(|sentence| !sentence.long && sentence_verdict::judge_sentence(sentence).is_none());
-        drafts.extend(found.filter_map(|sentence| put_off(view, said.at, sentence.text)));
+        drafts.extend(found.filter_map(|sentence| put_off(view, message.at, sentence.text)));
     }
     drafts.extend(items(view));
     drafts
@@ -69,8 +69,8 @@ fn put_off(view: &SessionView<'_>, at: usize, sentence: &str) -> Option<FindingD
     {
         return None;
     }
-    let meant = view.day(&view.messages[at]).filter(|_| tomorrow).and_then(|today| today.tomorrow().ok());
-    let meant = meant.map(|meant| format!(" (meaning {})", day(meant))).unwrap_or_default();
+    let date = view.day(&view.messages[at]).filter(|_| tomorrow).and_then(|today| today.tomorrow().ok());
+    let date = date.map(|date| format!(" (meaning {})", day(date))).unwrap_or_default();
     Some(FindingDraft {
         kind: FindingKind::Work,
         priority: Priority::Medium,
@@ -81,7 +81,7 @@ fn put_off(view: &SessionView<'_>, at: usize, sentence: &str) -> Option<FindingD
         perhaps_everywhere: false,
         ends: false,
         topic: None,
-        text: format!("{OPEN_PREFIX}{text}{meant}"),
+        text: format!("{OPEN_PREFIX}{text}{date}"),
         at,
         messages: vec![at],
     })

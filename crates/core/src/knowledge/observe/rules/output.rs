@@ -71,8 +71,8 @@ pub(super) fn failure_line(output: &str) -> Option<String> {
     }
     let text =
         best?.1.trim().trim_matches(|c: char| matches!(c, '=' | '-' | '|' | '*' | '>') || c.is_whitespace());
-    let told = line(text, MAX_FAILURE_CHARS);
-    (told.chars().filter(|c| c.is_alphanumeric()).count() >= 6).then_some(told)
+    let excerpt = line(text, MAX_FAILURE_CHARS);
+    (excerpt.chars().filter(|c| c.is_alphanumeric()).count() >= 6).then_some(excerpt)
 }
 
 fn lines(output: &str) -> impl Iterator<Item = &str> {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_allowed_did_not_fail() {
+    fn a_refused_call_is_not_a_failure() {
         let outcome = ToolOutcome { failed: true, ..ToolOutcome::default() };
         let said = "The user doesn't want to proceed with this tool use.";
         assert_eq!(state(&outcome, said, None), CallState::Refused);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_says_what_failed() {
+    fn the_failure_line_is_extracted() {
         for (output, key) in [
             (
                 "Compiling a\nerror[E0432]: unresolved import `x`\n --> a.rs",

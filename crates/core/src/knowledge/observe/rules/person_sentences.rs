@@ -36,16 +36,16 @@ pub(super) struct PersonSentence<'a> {
 /// The user's own sentences in a message.
 pub(super) fn person_sentences<'a>(
     view: &SessionView<'_>,
-    said: &'a PersonMessage,
+    message: &'a PersonMessage,
 ) -> Vec<PersonSentence<'a>> {
     // The host sends the agent's own plan as a user message when work on it starts.
-    if handed_back_plan(&said.text).is_some() {
+    if handed_back_plan(&message.text).is_some() {
         return Vec::new();
     }
-    let typed = pasted::lines(&said.text);
+    let typed = pasted::lines(&message.text);
     let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
-    let long = said.text.chars().count() > LONG_MESSAGE_CHARS || is_document(&said.text);
-    let (answers, asked) = agent_before_message(view, said.at);
+    let long = message.text.chars().count() > LONG_MESSAGE_CHARS || is_document(&message.text);
+    let (answers, asked) = agent_before_message(view, message.at);
     let mut found: Vec<PersonSentence<'a>> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let inside = number >= MAX_EDGE_LINES && number + MAX_EDGE_LINES < lines.len();
@@ -73,12 +73,12 @@ pub(super) fn person_sentences<'a>(
             } else {
                 Vec::new()
             };
-            if let Some(last) = found.last_mut().filter(|last| follows(&said.text, last.text, text)) {
+            if let Some(last) = found.last_mut().filter(|last| follows(&message.text, last.text, text)) {
                 last.next = Some(text);
             }
             let certain = typed[number].certain;
             found.push(PersonSentence {
-                at: said.at,
+                at: message.at,
                 text,
                 next: None,
                 list,

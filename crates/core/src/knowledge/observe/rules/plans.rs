@@ -53,11 +53,11 @@ pub(super) fn plan_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
             drafts.extend(shown_plan(view, step).and_then(|plan| approved(plan, step.at, result)));
         }
     }
-    for said in view.person_messages.iter().filter(|said| is_plan_approval(&said.text)) {
+    for message in view.person_messages.iter().filter(|message| is_plan_approval(&message.text)) {
         if let Some((at, plan)) =
-            view.agent(0, said.at).next_back().and_then(|(at, text)| Some((at, proposed(text)?)))
+            view.agent(0, message.at).next_back().and_then(|(at, text)| Some((at, proposed(text)?)))
         {
-            drafts.extend(approved(plan, at, said.at));
+            drafts.extend(approved(plan, at, message.at));
         }
     }
     drafts

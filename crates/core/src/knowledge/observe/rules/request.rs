@@ -10,17 +10,17 @@ use crate::text::sentences;
 
 /// The line that describes a request: its first line with content. "Implement the following plan:" is
 /// described by the title of the plan.
-pub(super) fn request(said: &PersonMessage) -> Option<&str> {
+pub(super) fn request(message: &PersonMessage) -> Option<&str> {
     // An agent's plan sent as a user message is described by its title.
-    if let Some(plan) = handed_back_plan(&said.text) {
+    if let Some(plan) = handed_back_plan(&message.text) {
         return plans::title(plan);
     }
-    if plans::is_plan_approval(&said.text) {
+    if plans::is_plan_approval(&message.text) {
         return None;
     }
-    let lines: Vec<&str> = pasted::lines(&said.text).iter().map(|line| line.text).collect();
+    let lines: Vec<&str> = pasted::lines(&message.text).iter().map(|line| line.text).collect();
     let line = lines.into_iter().find(|line| content(line).len() >= 2 && !is_approval(line))?;
-    let title = line.ends_with(':').then(|| title_behind(&said.text, line)).flatten();
+    let title = line.ends_with(':').then(|| title_behind(&message.text, line)).flatten();
     Some(title.unwrap_or(line))
 }
 
@@ -40,8 +40,8 @@ fn is_approval(line: &str) -> bool {
 }
 
 /// True if a message continues the earlier request: it agrees, chooses, or asks for nothing new.
-pub(super) fn is_continuation(said: &PersonMessage) -> bool {
-    let Some(line) = request(said) else { return true };
+pub(super) fn is_continuation(message: &PersonMessage) -> bool {
+    let Some(line) = request(message) else { return true };
     let folded = sentences::fold(line);
     strip_phrase(&folded, common_words::APPROVALS, "").is_some() || chosen_number(line).is_some()
 }

@@ -57,8 +57,8 @@ fn unfinished(view: &SessionView<'_>) -> Option<String> {
     }
     let last_step = view.steps_between(last, end).next_back();
     let is_settled = last_step.and_then(settling_step).is_some_and(|(_, state)| state == CallState::Passed);
-    let stands = view.messages.last().is_some_and(|message| message.role == MessageRole::Assistant);
-    if !is_settled && (!stands || answered + 1 < end) {
+    let ends_with_agent = view.messages.last().is_some_and(|message| message.role == MessageRole::Assistant);
+    if !is_settled && (!ends_with_agent || answered + 1 < end) {
         return Some("The agent was still at work on the last request.".to_owned());
     }
     let question = open_question(answer).filter(|_| answered + 1 == end)?;

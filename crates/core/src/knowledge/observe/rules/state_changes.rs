@@ -113,9 +113,9 @@ pub(super) fn change_drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]
                 continue;
             }
             for part in step.command.iter().flat_map(|command| &command.parts) {
-                let told = line(&part.line(), 90);
-                if changes(part) && !commands.iter().any(|(_, known)| *known == told) {
-                    commands.push((step.result.unwrap_or(step.at), told));
+                let line_text = line(&part.line(), 90);
+                if changes(part) && !commands.iter().any(|(_, known)| *known == line_text) {
+                    commands.push((step.result.unwrap_or(step.at), line_text));
                 }
             }
         }
@@ -126,7 +126,7 @@ pub(super) fn change_drafts(view: &SessionView<'_>, stretches: &[(usize, usize)]
         drafts.extend(view.steps_between(*from, *to).filter_map(|step| filed(view, step)).take(MAX_COMMANDS));
         let Some((at, _)) = commands.last() else { continue };
         let shown: Vec<String> =
-            commands.iter().take(MAX_COMMANDS).map(|(_, told)| format!("`{told}`")).collect();
+            commands.iter().take(MAX_COMMANDS).map(|(_, line_text)| format!("`{line_text}`")).collect();
         let more = commands.len().saturating_sub(MAX_COMMANDS);
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
         let mut draft = FindingDraft::of_agent(
@@ -188,11 +188,11 @@ fn filed(view: &SessionView<'_>, step: &ToolStep<'_>) -> Option<FindingDraft> {
         .into_iter()
         .flat_map(sentences::split_sentences)
         .next()?;
-    let told = sentence.contains(['#', '/']) || sentence.chars().any(|c| c.is_ascii_digit());
+    let is_specific = sentence.contains(['#', '/']) || sentence.chars().any(|c| c.is_ascii_digit());
     let mut draft = FindingDraft::of_agent(FindingKind::Change, at, line(sentence, 200));
     draft.messages.push(step.at);
     draft.strength = StatementStrength::Implied;
-    (told && content(sentence).len() >= 3).then_some(draft)
+    (is_specific && content(sentence).len() >= 3).then_some(draft)
 }
 
 /// The agent's sentence about an upgrade, if it has both versions: "Upgraded tokio from 1.38 to 1.40".
@@ -234,7 +234,7 @@ mod tests {
     use crate::knowledge::observe::rules::command::ShellCommand;
 
     #[test]
-    fn only_what_stays_different() {
+    fn only_lasting_state_changes_count() {
         let is =
             |input: &str| ShellCommand::read(input).is_some_and(|command| command.parts.iter().any(changes));
         for input in [

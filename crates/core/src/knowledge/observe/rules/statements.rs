@@ -92,21 +92,21 @@ pub(crate) const OPEN_PREFIX: &str = "Open: ";
 /// The labels of a user's sentence, in its message and after the agent's words.
 pub(super) fn label(
     view: &SessionView<'_>,
-    said: &PersonMessage,
+    message: &PersonMessage,
     sentence: &PersonSentence<'_>,
     classify: &ClassifyFn<'_>,
 ) -> StatementLabels {
-    let stopped = view.messages[said.at].stopped.then(|| last_act(view, said.at)).flatten();
+    let stopped = view.messages[message.at].stopped.then(|| last_act(view, message.at)).flatten();
     if let Some((question, answer)) = answer::parse(sentence.text) {
         let around = StatementContext { before: question, ..StatementContext::default() };
         return classify(&statement::context(StatementSpeaker::User, &around), answer);
     }
-    let at = sentence.text.as_ptr().addr().saturating_sub(said.text.as_ptr().addr());
+    let at = sentence.text.as_ptr().addr().saturating_sub(message.text.as_ptr().addr());
     let around = StatementContext {
         stopped: stopped.as_deref(),
-        before: agent_before(view, said.at),
-        ahead: said.text.get(..at).unwrap_or_default(),
-        behind: said.text.get(at + sentence.text.len()..).unwrap_or_default(),
+        before: agent_before(view, message.at),
+        ahead: message.text.get(..at).unwrap_or_default(),
+        behind: message.text.get(at + sentence.text.len()..).unwrap_or_default(),
     };
     classify(&statement::context(StatementSpeaker::User, &around), limited(sentence.text))
 }
@@ -139,7 +139,7 @@ pub(super) fn can_state(sentence: &PersonSentence<'_>) -> bool {
 /// A statement of the user, if the labels say so.
 pub(super) fn of_person(
     view: &SessionView<'_>,
-    said: &PersonMessage,
+    message: &PersonMessage,
     sentence: &PersonSentence<'_>,
     labels: &StatementLabels,
 ) -> Option<FindingDraft> {
@@ -152,7 +152,7 @@ pub(super) fn of_person(
     }
     let kind = kind_of(labels.kind());
     // A request followed by changed files is no remaining work.
-    let done = || view.steps.iter().any(|step| step.at > said.at && !step.call.writes.is_empty());
+    let done = || view.steps.iter().any(|step| step.at > message.at && !step.call.writes.is_empty());
     if kind == FindingKind::Work && done() {
         return None;
     }
@@ -166,7 +166,7 @@ pub(super) fn of_person(
         perhaps_everywhere: is_perhaps_everywhere(sentence.text, labels.everywhere),
         ends: labels.ends >= 0.5 || has(&sentences::fold(sentence.text), change::NOW),
         text: capital(clean(sentence.text)),
-        topic: topic(view, said, sentence),
+        topic: topic(view, message, sentence),
         at: sentence.at,
         messages: vec![sentence.at],
     })
@@ -280,7 +280,7 @@ fn kind_of(kind: StatementKind) -> FindingKind {
 }
 
 /// The topic of a statement that refers to something: the sentence before it, or the agent's last words.
-fn topic(view: &SessionView<'_>, said: &PersonMessage, sentence: &PersonSentence<'_>) -> Option<String> {
+fn topic(view: &SessionView<'_>, message: &PersonMessage, sentence: &PersonSentence<'_>) -> Option<String> {
     let text = clean(sentence.text);
     let folded = sentences::fold(text);
     let first = folded.split_whitespace().next().unwrap_or_default();
@@ -288,8 +288,8 @@ fn topic(view: &SessionView<'_>, said: &PersonMessage, sentence: &PersonSentence
     if !POINTING.contains(&first) && !has(&folded, POINTING_BACK) {
         return None;
     }
-    let at = sentence.text.as_ptr().addr().saturating_sub(said.text.as_ptr().addr());
-    let ahead = said.text.get(..at).unwrap_or_default();
+    let at = sentence.text.as_ptr().addr().saturating_sub(message.text.as_ptr().addr());
+    let ahead = message.text.get(..at).unwrap_or_default();
     let in_message = sentences::lines(ahead)
         .into_iter()
         .flat_map(sentences::split_sentences)
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_keeps_the_sentence_that_names_what_it_is_about() {
+    fn a_statement_keeps_the_sentence_with_its_subject() {
         let of = |before: &str, stated: &str| {
             let sentence = |text| PersonSentence {
                 at: 0,

@@ -55,22 +55,22 @@ impl SessionTurn {
 /// The turns of a session, in order; they cover all of it.
 pub(super) fn turns(view: &SessionView<'_>) -> Vec<SessionTurn> {
     let mut turns: Vec<SessionTurn> = Vec::new();
-    for (place, said) in view.person_messages.iter().enumerate() {
-        let message = &view.messages[said.at];
-        let before = said.at.checked_sub(1).map(|at| view.messages[at].role);
+    for (place, typed) in view.person_messages.iter().enumerate() {
+        let message = &view.messages[typed.at];
+        let before = typed.at.checked_sub(1).map(|at| view.messages[at].role);
         // Typed while the agent was working: nothing was answered yet.
         let steers = message.stopped || matches!(before, Some(MessageRole::Tool)) && !turns.is_empty();
         // "good, commit" refers to the work before.
-        let short = said.text.split_whitespace().count() <= MAX_FOLLOW_UP_WORDS;
-        let joins = (steers || short || request::is_continuation(said))
-            && !silence(view, said.at)
-            && !cut_before(view, said.at);
+        let short = typed.text.split_whitespace().count() <= MAX_FOLLOW_UP_WORDS;
+        let joins = (steers || short || request::is_continuation(typed))
+            && !silence(view, typed.at)
+            && !cut_before(view, typed.at);
         match turns.last_mut() {
             Some(last) if joins => last.person_messages.push(place),
             last => {
-                let from = if last.is_some() { said.at } else { 0 };
+                let from = if last.is_some() { typed.at } else { 0 };
                 if let Some(last) = last {
-                    last.to = said.at;
+                    last.to = typed.at;
                 }
                 turns.push(SessionTurn { from, to: view.messages.len(), person_messages: vec![place] });
             }

@@ -25,8 +25,8 @@ const MIN_RULE_PROBABILITY: f32 = 0.1;
 /// The user's statements worth keeping: by words, and by labels if there is a classifier.
 pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyFn<'_>>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
-    for (place, said) in view.person_messages.iter().enumerate() {
-        let sentences = person_sentences::person_sentences(view, said);
+    for (place, message) in view.person_messages.iter().enumerate() {
+        let sentences = person_sentences::person_sentences(view, message);
         let mut found: Vec<FindingDraft> = Vec::new();
         let mut skip = false;
         // True if the last draft is a statement that the next sentence may continue.
@@ -37,7 +37,7 @@ pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyF
         let mut label = |number: usize| {
             let (sentence, classify) = (sentences.get(number)?, classify?);
             let known = labelled.get_mut(number)?;
-            Some(*known.get_or_insert_with(|| statements::label(view, said, sentence, classify)))
+            Some(*known.get_or_insert_with(|| statements::label(view, message, sentence, classify)))
         };
         for (number, sentence) in sentences.iter().enumerate() {
             let follows = std::mem::take(&mut goes_on);
@@ -47,13 +47,13 @@ pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyF
             }
             let verdict = sentence_verdict::judge_sentence(sentence);
             let labels = statements::can_state(sentence).then(|| label(number)).flatten();
-            let stated = labels.and_then(|labels| statements::of_person(view, said, sentence, &labels));
+            let stated = labels.and_then(|labels| statements::of_person(view, message, sentence, &labels));
             let next = sentences.get(number + 1).filter(|next| sentence.next == Some(next.text));
             // A statement in the next sentence is joined below.
             let next_states = stated.is_some()
                 && next.is_some_and(|next| {
                     let labels = label(number + 1);
-                    labels.is_some_and(|labels| statements::of_person(view, said, next, &labels).is_some())
+                    labels.is_some_and(|labels| statements::of_person(view, message, next, &labels).is_some())
                 });
             let stated = stated.map(|stated| match next_states {
                 true => stated,
@@ -68,11 +68,11 @@ pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyF
             });
             let draft = match (verdict, labels, stated) {
                 // Ideas and questions are recognised by words alone.
-                (Some(verdict), _, _) if !verdict.is_statement() => Some(draft(said, sentence, verdict)),
+                (Some(verdict), _, _) if !verdict.is_statement() => Some(draft(message, sentence, verdict)),
                 // The words match, and no label marks a one-off.
                 (Some(verdict), None, _) => {
                     skip = verdict.with_next;
-                    Some(draft(said, sentence, verdict))
+                    Some(draft(message, sentence, verdict))
                 }
                 // A rule with a list, or one that needs the next sentence, stays verbatim.
                 (Some(verdict), Some(labels), _)
@@ -80,13 +80,13 @@ pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyF
                         && (verdict.with_next || !sentence.list.is_empty()) =>
                 {
                     skip = verdict.with_next;
-                    Some(draft(said, sentence, verdict))
+                    Some(draft(message, sentence, verdict))
                 }
                 (Some(verdict), Some(_), Some(stated)) => {
                     goes_on = sentence.next.is_some();
                     Some(FindingDraft {
                         kind: verdict.kind,
-                        sentiment: sentiment(said, &stated.text),
+                        sentiment: sentiment(message, &stated.text),
                         ..stated
                     })
                 }
@@ -95,11 +95,11 @@ pub(super) fn message_drafts(view: &SessionView<'_>, classify: Option<&ClassifyF
                     if labels.lasting >= MIN_RULE_PROBABILITY
                         || !remember_requests::find(sentence.text).is_empty() =>
                 {
-                    Some(draft(said, sentence, verdict))
+                    Some(draft(message, sentence, verdict))
                 }
                 (_, Some(_), Some(stated)) => {
                     goes_on = sentence.next.is_some();
-                    Some(FindingDraft { sentiment: sentiment(said, &stated.text), ..stated })
+                    Some(FindingDraft { sentiment: sentiment(message, &stated.text), ..stated })
                 }
                 _ => None,
             };
@@ -134,13 +134,13 @@ pub(super) fn full_sentence(sentence: &PersonSentence<'_>, verdict: SentenceVerd
     text
 }
 
-fn draft(said: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> FindingDraft {
+fn draft(message: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> FindingDraft {
     let text = full_sentence(sentence, verdict);
     FindingDraft {
         kind: verdict.kind,
         priority: verdict.priority,
         strength: verdict.strength,
-        sentiment: sentiment(said, &text),
+        sentiment: sentiment(message, &text),
         origin: Origin::User,
         everywhere: false,
         perhaps_everywhere: false,
@@ -153,9 +153,9 @@ fn draft(said: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceV
 }
 
 /// The user's sentiment, if the words show it (FBK-07).
-fn sentiment(said: &PersonMessage, text: &str) -> Option<Sentiment> {
+fn sentiment(message: &PersonMessage, text: &str) -> Option<Sentiment> {
     let folded = sentences::fold(text);
-    let message: &str = crate::text::phrases::truncate_head(&said.text, 4_096);
+    let message: &str = crate::text::phrases::truncate_head(&message.text, 4_096);
     if has(&folded, sentiment::FRUSTRATED)
         || contains_dense(&folded, sentiment::DENSE_FRUSTRATED)
         || message.contains(sentiment::CROSS)
@@ -206,8 +206,8 @@ fn option(text: &str, number: &str) -> Option<String> {
     };
     let found = text.lines().rfind(is)?;
     let bare = found.replace("**", "").replace('`', "'");
-    let told = bare.trim_start_matches(['#', '*', '-', ' ', '_']).trim();
-    (content(told).len() >= 3).then(|| told.to_owned())
+    let trimmed = bare.trim_start_matches(['#', '*', '-', ' ', '_']).trim();
+    (content(trimmed).len() >= 3).then(|| trimmed.to_owned())
 }
 
 /// A question without answer or action (OBS-06).

@@ -14,11 +14,11 @@ const MAX_COMMANDS: usize = 4;
 /// The checks that passed in the same order after changes for different requests.
 pub(super) fn workflow_draft(view: &SessionView<'_>) -> Option<FindingDraft> {
     let mut ways: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-    for (place, said) in view.person_messages.iter().enumerate() {
+    for (place, message) in view.person_messages.iter().enumerate() {
         let end = view.person_messages.get(place + 1).map_or(view.messages.len(), |next| next.at);
         let mut passed: Vec<(String, usize)> = Vec::new();
         let mut changed = false;
-        for step in view.steps_between(said.at, end) {
+        for step in view.steps_between(message.at, end) {
             if !step.call.writes.is_empty() && step.state == CallState::Passed {
                 changed = true;
                 passed.clear();
@@ -42,10 +42,12 @@ pub(super) fn workflow_draft(view: &SessionView<'_>) -> Option<FindingDraft> {
             }
         }
     }
-    let gone = |way: &(Vec<String>, Vec<usize>)| way.1.len() / way.0.len();
-    let best =
-        ways.into_iter().filter(|way| gone(way) >= MIN_REPETITIONS && way.0.len() >= 2).max_by_key(gone)?;
-    let times = gone(&best);
+    let repetitions = |way: &(Vec<String>, Vec<usize>)| way.1.len() / way.0.len();
+    let best = ways
+        .into_iter()
+        .filter(|way| repetitions(way) >= MIN_REPETITIONS && way.0.len() >= 2)
+        .max_by_key(repetitions)?;
+    let times = repetitions(&best);
     let steps: Vec<String> = best.0.iter().map(|name| format!("`{name}`")).collect();
     let text = format!("After changes, {} passed ({times} times)", steps.join(", then "));
     let mut draft = FindingDraft::of_agent(FindingKind::Workflow, *best.1.last()?, text);

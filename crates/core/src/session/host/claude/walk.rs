@@ -92,16 +92,16 @@ impl BranchWalk for ClaudeWalk {
             return BranchVerdict::Kept;
         }
         let (Some(uuid), false) = (entry.uuid, entry.is_sidechain) else { return BranchVerdict::Kept };
-        let speaks = matches!(kind, Some("user" | "assistant"));
+        let is_message = matches!(kind, Some("user" | "assistant"));
         let ids = entry
             .message
-            .filter(|_| speaks)
+            .filter(|_| is_message)
             .and_then(|raw| serde_json::from_str::<MessageIds>(raw.get()).ok());
         // A message of unknown shape proves nothing about what was taken back.
-        let whole = !speaks || ids.is_some();
+        let whole = !is_message || ids.is_some();
         let parent = entry.parent_uuid.as_ref().and_then(Option::as_deref);
         let parent = parent.or(entry.logical_parent_uuid.as_deref());
-        let taken = self.chain.is_on_branch(at, &uuid, parent, speaks && whole);
+        let taken = self.chain.is_on_branch(at, &uuid, parent, is_message && whole);
         if taken && parent.is_none() && (entry.parent_uuid.is_none() || !whole) {
             // The entry has no parent and is not marked as the first, so its predecessor counts as its
             // parent.

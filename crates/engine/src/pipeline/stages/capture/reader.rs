@@ -81,8 +81,8 @@ impl<'a> CaptureReader<'a> {
         if message.role == MessageRole::User {
             self.user_messages += 1;
             if self.first_request.is_none() {
-                let said = without_forgotten(message, &self.forgotten);
-                self.first_request = said.map(|message| message.text.chars().take(400).collect());
+                let kept = without_forgotten(message, &self.forgotten);
+                self.first_request = kept.map(|message| message.text.chars().take(400).collect());
             }
         }
         self.first_at = self.first_at.or(message.at);

@@ -30,13 +30,13 @@ pub(super) struct StatedCandidates {
 impl StatedCandidates {
     /// Extracts statements by rules. If a model observes the session, nothing is kept before it runs: its
     /// wording would duplicate ours.
-    pub(super) fn from_turn(heard: &TranscriptTurn, cwd: Option<&str>, stage_context: &StageContext) -> Self {
-        let prompt = heard.request.last().filter(|message| message.role == MessageRole::User).map(redacted);
+    pub(super) fn from_turn(turn: &TranscriptTurn, cwd: Option<&str>, stage_context: &StageContext) -> Self {
+        let prompt = turn.request.last().filter(|message| message.role == MessageRole::User).map(redacted);
         let Some(prompt) = prompt.filter(|_| stage_context.config.llm.provider == LlmProvider::Offline)
         else {
             return Self::default();
         };
-        let messages: Vec<Message> = heard.request.iter().chain(&heard.messages).map(redacted).collect();
+        let messages: Vec<Message> = turn.request.iter().chain(&turn.messages).map(redacted).collect();
         let statements = StatementClassifier::builtin();
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
         let observed = rules::observe_with(&messages, &stage_context.zone, cwd, Some(&classify));

@@ -60,7 +60,7 @@ pub(super) fn read_turns(
         upto: request.upto,
         cwd: request.cwd.clone(),
     };
-    let mut heard: Vec<Option<TranscriptTurn>> = vec![None; prompts.len()];
+    let mut turns: Vec<Option<TranscriptTurn>> = vec![None; prompts.len()];
     let mut before: VecDeque<String> = VecDeque::new();
     let mut bytes = 0;
     let mut turn: Vec<Message> = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn read_turns(
         }
         if message.role == MessageRole::User {
             let mark = prompt_fingerprint(&message.text);
-            current = prompts.iter().rposition(|told| told.prompt.as_deref() == Some(mark.as_str()));
+            current = prompts.iter().rposition(|prompt| prompt.prompt.as_deref() == Some(mark.as_str()));
             let mut asked: Vec<Message> = std::mem::take(&mut turn);
             asked.push(message.clone());
             let begins = TranscriptTurn {
@@ -88,12 +88,12 @@ pub(super) fn read_turns(
                 messages: Vec::new(),
             };
             match current {
-                Some(at) => heard[at] = Some(begins),
+                Some(at) => turns[at] = Some(begins),
                 None => last = Some(begins),
             }
         } else {
             let target = match current {
-                Some(at) => heard[at].as_mut(),
+                Some(at) => turns[at].as_mut(),
                 None => last.as_mut(),
             };
             if let Some(target) = target.filter(|target| target.messages.len() < MAX_TURN_MESSAGES) {
@@ -116,12 +116,12 @@ pub(super) fn read_turns(
         return Ok(None);
     }
     // The host may store a prompt with another text: accept the newest one if its time matches.
-    if let (Some(newest), None, Some(told)) = (last, current, prompts.last())
-        && let Some(place) = heard.last_mut().filter(|place| place.is_none())
+    if let (Some(newest), None, Some(prompt)) = (last, current, prompts.last())
+        && let Some(place) = turns.last_mut().filter(|place| place.is_none())
         && let Some(at) = newest.request.last().and_then(|message| message.at)
-        && at.as_second() + MAX_CLOCK_SKEW_SECONDS >= told.at.as_second()
+        && at.as_second() + MAX_CLOCK_SKEW_SECONDS >= prompt.at.as_second()
     {
         *place = Some(newest);
     }
-    Ok(Some(heard))
+    Ok(Some(turns))
 }

@@ -122,7 +122,7 @@ fn fri_07_fri_08_a_closed_gate_and_an_empty_week_say_why() {
 }
 
 #[test]
-fn fri_03_b_01_a_model_may_add_what_the_observations_bear_out_and_nothing_else() {
+fn fri_03_b_01_model_frictions_need_supporting_observations() {
     let trial = open_gate();
     let file = trial.context.places.identity().join("AGENTS.md");
     disk::create_private_folder(trial.context.places.identity()).unwrap();

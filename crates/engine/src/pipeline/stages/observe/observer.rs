@@ -105,8 +105,8 @@ impl WindowObserver<'_> {
                     llm::RetryAdvice::After(pause) if attempts < MAX_MODEL_ATTEMPTS => {
                         let retry_after =
                             jiff::SignedDuration::try_from(pause).ok().filter(|pause| !pause.is_zero());
-                        let said = format!("{}: {}", model.name(), error.message);
-                        Err(ObserverFailure::Wait(StepError { retry_after, ..StepError::retryable(said) }))
+                        let message = format!("{}: {}", model.name(), error.message);
+                        Err(ObserverFailure::Wait(StepError { retry_after, ..StepError::retryable(message) }))
                     }
                     _ => Err(ObserverFailure::GiveUp(error.message)),
                 }
@@ -148,8 +148,8 @@ impl WindowObserver<'_> {
         }
         let mut result = DistilledWindow::default();
         let mut nonsense = Vec::new();
-        for (piece, said) in self.window_pieces().iter().zip(&answers.said) {
-            let output = observe::parse(said);
+        for (piece, answer) in self.window_pieces().iter().zip(&answers.said) {
+            let output = observe::parse(answer);
             let end = piece.first + piece.len;
             let messages = self.window.messages.get(piece.first..end).unwrap_or_default();
             let checked = check(&output, messages, &self.context.zone);
@@ -175,8 +175,9 @@ impl WindowObserver<'_> {
         }
         // The model adds to the findings of the rules and removes none.
         let mut observed = self.by_rules();
-        let told: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
-        let is_said = |finding: &Finding| told.iter().any(|text| states_finding(text, finding));
+        let kept_texts: Vec<String> =
+            result.observed.findings().map(|finding| finding.text.clone()).collect();
+        let is_said = |finding: &Finding| kept_texts.iter().any(|text| states_finding(text, finding));
         result.passed_over = observed.findings().filter(|finding| !is_said(finding)).count() as u64;
         let known: Vec<String> = observed.findings().map(|finding| finding.text.clone()).collect();
         for mut part in std::mem::take(&mut result.observed.parts) {
@@ -213,12 +214,13 @@ impl WindowObserver<'_> {
             return Ok(by_rules());
         }
         let material = model_answer::build_material(observed, self.window.messages);
-        let Some(said) = self.ask_again(&model_answer::memories_request(&material, self.deadline()))? else {
+        let Some(answer) = self.ask_again(&model_answer::memories_request(&material, self.deadline()))?
+        else {
             return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
         };
         let evidence = MessageEvidence::new(self.window.messages, &self.context.zone);
         let noise = self.noise();
-        let believed = model_answer::memories(&said, self.window.messages, &evidence, &noise);
+        let believed = model_answer::memories(&answer, self.window.messages, &evidence, &noise);
         let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
         Ok(model_answer::merge_candidates(
             by_rules,
@@ -236,11 +238,11 @@ impl WindowObserver<'_> {
             return Ok(mine::ideas(observed));
         }
         let material = model_answer::build_material(observed, self.window.messages);
-        let Some(said) = self.ask_again(&model_answer::ideas_request(&material, self.deadline()))? else {
+        let Some(answer) = self.ask_again(&model_answer::ideas_request(&material, self.deadline()))? else {
             return Ok(mine::ideas(&self.by_rules()));
         };
         let evidence = MessageEvidence::new(self.window.messages, &self.context.zone);
-        Ok(model_answer::ideas(&said, &evidence, &self.noise()))
+        Ok(model_answer::ideas(&answer, &evidence, &self.noise()))
     }
 
     /// Asks another question about the same window; `None` if the rules should answer.

@@ -35,32 +35,32 @@ pub enum PatchLookup {
 
 /// Looks up the patch of a proposal, after its decision is carried out. It requires the worker's lock.
 pub fn prepare_patch(
-    post: &WorkerLock,
+    worker_lock: &WorkerLock,
     context: &StageContext,
     id: ProposalId,
 ) -> Result<PatchLookup, StepError> {
-    run_now(post, context, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::retryable)?;
-    let Some(standing) = proposals::find_proposal(&context.db()?, id)? else {
+    run_now(worker_lock, context, &STAGE_REGISTRY, PROMOTE, &id.to_string()).map_err(StepError::retryable)?;
+    let Some(record) = proposals::find_proposal(&context.db()?, id)? else {
         return Ok(PatchLookup::Unknown);
     };
-    if !is_patch(&standing) || standing.decided_with.is_some() {
-        return Ok(PatchLookup::Otherwise(Box::new(standing)));
+    if !is_patch(&record) || record.decided_with.is_some() {
+        return Ok(PatchLookup::Otherwise(Box::new(record)));
     }
-    Ok(match context.vault()?.preview_amendment(&amendment(&standing)) {
-        Ok(amended) => PatchLookup::Patch(Box::new(PreparedPatch { record: standing, amended })),
+    Ok(match context.vault()?.preview_amendment(&amendment(&record)) {
+        Ok(amended) => PatchLookup::Patch(Box::new(PreparedPatch { record, amended })),
         Err(error) => PatchLookup::Unfit(error),
     })
 }
 
 /// Applies a patch exactly as shown. It is idempotent: a repetition after a crash changes nothing.
 pub fn apply(_post: &WorkerLock, context: &StageContext, patch: &PreparedPatch) -> Result<(), StepError> {
-    let PreparedPatch { record: standing, amended } = patch;
-    let id = standing.proposal.id;
+    let PreparedPatch { record, amended } = patch;
+    let id = record.proposal.id;
     let now = proposals::find_proposal(&context.db()?, id)?.filter(is_patch);
-    if now.is_none_or(|now| now.decided != standing.decided) {
+    if now.is_none_or(|now| now.decided != record.decided) {
         return Err(StepError::fatal(format!("{id} was decided differently in the meantime")));
     }
-    context.vault()?.apply(&amendment(standing), amended, &context.now()).map_err(StepError::retryable)?;
+    context.vault()?.apply(&amendment(record), amended, &context.now()).map_err(StepError::retryable)?;
     mark_applied(context, id)
 }
 
@@ -73,11 +73,9 @@ fn mark_applied(context: &StageContext, id: ProposalId) -> Result<(), StepError>
 
 /// Marks the patches that are in their files as applied, whoever applied them, also after a crash (REV-14).
 pub(super) fn record_applied(context: &StageContext) -> Result<(), StepError> {
-    for PendingPatch { record: standing, fits } in
-        patches::pending_patches(&context.db()?, &context.vault()?)?
-    {
+    for PendingPatch { record, fits } in patches::pending_patches(&context.db()?, &context.vault()?)? {
         if fits.is_ok_and(|amended| amended.is_there()) {
-            mark_applied(context, standing.proposal.id)?;
+            mark_applied(context, record.proposal.id)?;
         }
     }
     Ok(())

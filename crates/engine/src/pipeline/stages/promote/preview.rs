@@ -40,14 +40,14 @@ pub enum ApprovalEffect {
 /// line. The error says why the file cannot take it.
 pub fn preview_approval(
     context: &StageContext,
-    standing: &ProposalRecord,
+    record: &ProposalRecord,
     superseding: bool,
 ) -> Result<ApprovalPreview, StepError> {
-    let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
+    let supersedes = record.proposal.supersedes.as_deref().filter(|_| superseding);
     let vault = context.vault()?;
-    let Some(section) = current_section(standing, &vault, context)? else {
-        let proposal = &standing.proposal;
-        let new = Amendment { proposal, statement: standing.text(), supersedes };
+    let Some(section) = current_section(record, &vault, context)? else {
+        let proposal = &record.proposal;
+        let new = Amendment { proposal, statement: record.text(), supersedes };
         let amended = match proposal.idea_slug() {
             Some(slug) => vault.preview_idea_promotion(slug, context.now().date()),
             None => vault.preview_amendment(&new),
@@ -63,8 +63,8 @@ pub fn preview_approval(
         let diff = diff::unified_diff(proposal.file(), amended.before.as_deref(), Some(&amended.after));
         return Ok(ApprovalPreview { diff, does });
     };
-    let mark = mark(standing, &vault)?;
-    let new = Promotion { supersedes, ..promotion(standing, &section, &mark) };
+    let mark = mark(record, &vault)?;
+    let new = Promotion { supersedes, ..promotion(record, &section, &mark) };
     let previewed = vault.preview_promotion(&context.config.user.name, &new, &context.now());
     let previewed = previewed.map_err(StepError::retryable)?;
     let diff = diff::unified_diff(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));

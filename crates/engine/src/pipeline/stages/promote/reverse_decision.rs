@@ -35,37 +35,38 @@ pub enum ReconsiderOutcome {
 /// Reverts the decision on a proposal; only the one made at `decided`, if given. It requires the worker's
 /// lock, which `post` stands for.
 pub fn reverse_decision(
-    post: &WorkerLock,
+    worker_lock: &WorkerLock,
     context: &StageContext,
     id: ProposalId,
     decided: Option<Timestamp>,
 ) -> Result<ReconsiderOutcome, StepError> {
     // Carry out the decision first, so that no run can do it afterwards.
-    let done =
-        |key: &str| run_now(post, context, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::retryable);
+    let done = |key: &str| {
+        run_now(worker_lock, context, &STAGE_REGISTRY, PROMOTE, key).map_err(StepError::retryable)
+    };
     done(&id.to_string())?;
     let standing_of = |id| proposals::find_proposal(&context.db()?, id).map_err(StepError::from);
-    let Some(mut standing) = standing_of(id)? else { return Ok(ReconsiderOutcome::Unknown) };
-    if standing.proposal.status == ProposalStatus::Expired {
+    let Some(mut record) = standing_of(id)? else { return Ok(ReconsiderOutcome::Unknown) };
+    if record.proposal.status == ProposalStatus::Expired {
         // An interrupted run of the schedule would expire it again; there may be several.
         while done(EXPIRY_KEY)?.is_some_and(|ended| ended == run::RunStatus::Completed) {}
     }
-    if is_patch(&standing) {
+    if is_patch(&record) {
         // A patch that is in its file is promoted, even if a crash kept the store from knowing.
         reverse_undone_promotions(context)?;
-        standing = standing_of(id)?.unwrap_or(standing);
+        record = standing_of(id)?.unwrap_or(record);
     }
-    if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
-        return Ok(ReconsiderOutcome::Otherwise(Box::new(standing)));
+    if decided.is_some_and(|at| record.decided != Some(at)) || record.proposal.status.is_open() {
+        return Ok(ReconsiderOutcome::Otherwise(Box::new(record)));
     }
     // A proposal decided together with another has no end of its own (B-07).
-    if let Some(leader) = standing.decided_with {
+    if let Some(leader) = record.decided_with {
         match standing_of(leader)? {
-            Some(other) if !other.proposal.status.is_open() => standing = other,
+            Some(other) if !other.proposal.status.is_open() => record = other,
             _ => {}
         }
     }
-    let (id, status) = (standing.proposal.id, standing.proposal.status);
+    let (id, status) = (record.proposal.id, record.proposal.status);
     let now = context.now();
     let vault = context.vault()?;
     let promoted = promotion_changes(&vault).map_err(StepError::retryable)?.remove(&id);

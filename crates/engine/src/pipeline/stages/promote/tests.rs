@@ -225,7 +225,7 @@ fn count(text: &str, what: &str) -> usize {
 }
 
 #[test]
-fn exe_05_rev_12_what_is_approved_is_in_its_section_once_wherever_a_worker_dies() {
+fn exe_05_rev_12_an_approval_is_written_once_despite_crashes() {
     for steps in 0..6 {
         let trial = PromoteFixture::new();
         let id = trial.propose("Hard Rules", "Never push to main without a review.", 0);
@@ -247,7 +247,7 @@ fn exe_05_rev_12_what_is_approved_is_in_its_section_once_wherever_a_worker_dies(
 }
 
 #[test]
-fn rev_14_the_first_decides_and_the_second_is_told() {
+fn rev_14_the_first_decision_wins() {
     let trial = PromoteFixture::new();
     let id = trial.propose("Patterns", "Use tabs.", 0);
     let mut db = trial.db();
@@ -283,7 +283,7 @@ fn rev_14_the_first_decides_and_the_second_is_told() {
 }
 
 #[test]
-fn rev_03_the_persons_words_are_what_is_promoted() {
+fn rev_03_the_edited_wording_is_promoted() {
     let trial = PromoteFixture::new();
     let id = trial.propose("Patterns", "Use tabs.", 0);
     for (words, why) in [(" \n", "no words"), (&*"long ".repeat(4000), "KiB")] {
@@ -319,7 +319,7 @@ fn rev_15_a_section_that_the_person_renamed() {
 }
 
 #[test]
-fn a_newer_statement_stands_beside_the_one_it_supersedes() {
+fn a_superseding_line_follows_the_superseded_one() {
     let trial = PromoteFixture::new();
     let old = "Staging Postgres listens on port 5432.";
     let section = "## System Architecture\n";
@@ -366,7 +366,7 @@ fn a_document_that_cannot_take_it_keeps_it_waiting_with_the_reason() {
 }
 
 #[test]
-fn rev_10_what_nobody_decided_on_is_archived_with_a_receipt_once() {
+fn rev_10_undecided_proposals_expire_with_one_receipt() {
     for steps in 0..6 {
         let trial = PromoteFixture::new();
         let old = trial.propose("Patterns", "Use tabs.", 7);

@@ -128,7 +128,7 @@ fn x_07_triage_can_be_turned_off() {
 }
 
 #[test]
-fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
+fn b_07_duplicates_end_with_their_leader() {
     for (verdict, end, word) in [
         (ProposalVerdict::Approve, ProposalStatus::Promoted, "promoted"),
         (ProposalVerdict::Reject, ProposalStatus::Rejected, "rejected"),
@@ -182,7 +182,7 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
 }
 
 #[test]
-fn rev_14_the_check_finds_what_ended_twice_or_is_seen_to_by_nobody() {
+fn rev_14_the_check_finds_double_ends_and_orphaned_approvals() {
     let trial = PromoteFixture::new();
     let id = trial.propose("Patterns", "Use tabs.", 0);
     trial.decide(id, &ProposalVerdict::Approve);
@@ -247,7 +247,7 @@ fn ask_model(trial: &PromoteFixture, model: &ScriptedAnswer) {
 }
 
 #[test]
-fn rev_09_a_model_turns_down_what_is_not_worth_asking_and_promotes_nothing() {
+fn rev_09_a_model_may_reject_but_not_promote() {
     let trial = PromoteFixture::new();
     let passing = trial.propose("Patterns", "The build took four minutes this time.", 0);
     let kept = trial.propose("Patterns", "Releases are cut from the stable branch.", 0);
@@ -309,7 +309,7 @@ impl LanguageModel for ScriptedGrader {
 }
 
 #[test]
-fn sid_09_what_was_inferred_is_graded_alone_and_the_grade_decides_nothing() {
+fn sid_09_inferred_proposals_are_graded_one_by_one_without_effect() {
     let trial = PromoteFixture::new();
     let stated = said(&trial, "Deploy the gateway on Mondays only.");
     let inferred = trial.propose("Patterns", "Releases are cut from the stable branch.", 0);

@@ -262,7 +262,7 @@ fn exe_18_every_step_may_run_twice() {
 }
 
 #[test]
-fn x_29_nothing_new_is_skipped_and_what_is_new_adds_only_itself() {
+fn x_29_reflection_processes_only_new_observations() {
     let trial = ReflectFixture::new();
     let skipped = |ended: Result<FunctionOutcome, RunInterrupt>| match ended {
         Ok(FunctionOutcome::Skipped(why)) => why,

@@ -69,7 +69,7 @@ const TABS: &str = "Tabs are used for indentation in the pump controller.";
 const AGAIN: &str = "tabs are used for indentation in the pump controller";
 
 #[test]
-fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
+fn sid_06_dropped_memories_stay_dropped() {
     let trial = RoutingFixture::new();
     let seen = trial.see(TABS, Confidence::Low, "s1");
     assert_eq!(seen.inboxed, ["personal-private/_inbox/tabs.md"]);
@@ -109,7 +109,7 @@ fn b_09_a_drop_that_was_taken_back_waits_and_counts_again() {
 }
 
 #[test]
-fn sid_06_what_was_kept_is_not_kept_twice() {
+fn sid_06_a_kept_memory_is_not_saved_again() {
     let trial = RoutingFixture::new();
     let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
     let kept =
@@ -180,7 +180,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
 }
 
 #[test]
-fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
+fn idea_03_an_idea_has_its_session_and_related_memories() {
     let trial = RoutingFixture::new();
     let idea = |title: &str| MinedIdea {
         title: title.to_owned(),
@@ -258,7 +258,7 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
 }
 
 #[test]
-fn sid_07_in_silent_mode_nobody_is_asked_and_nothing_is_lost() {
+fn sid_07_silent_mode_proposes_nothing_and_loses_nothing() {
     let interactive = RoutingFixture::new();
     let asked = interactive.see(TABS, Confidence::Medium, "s1");
     assert!(!asked.proposed.is_empty(), "interactive is the default: {asked:?}");

@@ -31,7 +31,7 @@ fn obs_04_a_failure_a_change_and_a_pass_with_the_cause() {
 }
 
 #[test]
-fn what_the_agent_broke_while_building_is_not_a_root_cause() {
+fn failures_of_the_agents_own_edits_are_no_root_cause() {
     let session = SessionScript::new()
         .user("add a discount field to orders")
         .edited("/home/dev/shop/orders.rs")
@@ -143,7 +143,7 @@ fn obs_09_versions_in_the_agents_words() {
 }
 
 #[test]
-fn what_was_filed_is_told_by_its_title_or_as_the_agent_reports_it() {
+fn a_published_issue_is_named_by_its_title_or_the_agents_report() {
     let session = SessionScript::new()
         .user("file an issue about the slow thumbnails")
         .ran("gh issue create --title \"Slow thumbnails\" --body x", "https://example.com/shop/issues/41")
@@ -157,7 +157,7 @@ fn what_was_filed_is_told_by_its_title_or_as_the_agent_reports_it() {
 }
 
 #[test]
-fn obs_05_a_commit_is_told_with_its_reasons() {
+fn obs_05_a_commit_keeps_its_reasons() {
     let session = SessionScript::new()
         .user("cache the thumbnails")
         .edited("/home/dev/shop/a.rs")
@@ -180,7 +180,7 @@ fn obs_05_a_commit_is_told_with_its_reasons() {
 }
 
 #[test]
-fn what_was_meant_for_once_is_in_no_digest() {
+fn one_off_requests_are_in_no_digest() {
     let session = SessionScript::new()
         .user("restart the mail worker, use port 4010 for this run")
         .ran("worker --port 4010", "listening")
@@ -192,7 +192,7 @@ fn what_was_meant_for_once_is_in_no_digest() {
 }
 
 #[test]
-fn what_is_limited_to_this_run_is_in_no_digest_of_the_session() {
+fn requests_limited_to_a_run_are_in_no_digest() {
     let session = SessionScript::new()
         .user("run the client once more with vsync off, only for this run, on port 3007 this time")
         .ran("client --port 3007", "listening")
@@ -213,7 +213,7 @@ fn what_is_limited_to_this_run_is_in_no_digest_of_the_session() {
 }
 
 #[test]
-fn a_plan_is_told_by_its_title() {
+fn a_plan_is_named_by_its_title() {
     let session = SessionScript::new()
         .user("Implement the following plan:\n\n# Cache thumbnails on disk\n\n## Context\n\nDrawing one is slow.")
         .edited("/home/dev/shop/a.rs")

@@ -44,7 +44,7 @@ fn obs_05_pull_requests_and_issues_are_kept_with_their_reasons() {
 }
 
 #[test]
-fn b_01_what_is_written_into_the_projects_memory_is_the_agents_word() {
+fn b_01_project_notes_count_as_the_agents_statement() {
     let notes = "## Commands\n\n- Always run `make gen` before `make test`.\n- Redis listens on 6380 in development.\n```\nmake\n```";
     let session = SessionScript::new()
         .user("write down what you found")
@@ -132,7 +132,7 @@ fn obs_16_a_session_is_complete_only_if_it_is() {
 }
 
 #[test]
-fn obs_16_what_is_left_over_is_named_with_branch_and_plan() {
+fn obs_16_open_work_is_listed_with_branch_and_plan() {
     let session = SessionScript::new()
         .user("build the cache")
         .ran("git checkout -b feat/cache", "Switched to a new branch")
@@ -162,7 +162,7 @@ fn obs_16_what_is_left_over_is_named_with_branch_and_plan() {
 }
 
 #[test]
-fn obs_07_what_is_put_off_says_when_it_was_said_and_what_day_it_means() {
+fn obs_07_postponed_work_has_its_time_and_target_day() {
     let session = SessionScript::new()
         .user("fix the login page")
         .agent("Done.")

@@ -341,7 +341,7 @@ fn one_off_requests_and_small_talk_are_nothing() {
 }
 
 #[test]
-fn fbk_06_how_plainly_it_was_said() {
+fn fbk_06_the_strength_of_statements() {
     let strength = |text: &str| {
         let session = SessionScript::new().user("hello there agent").agent("Hi.").user(text).agent("Ok.");
         let finding = session.findings().remove(0);
@@ -390,7 +390,7 @@ fn obs_07_times_are_those_of_the_messages() {
 }
 
 #[test]
-fn obs_07_without_a_time_its_place_is_told() {
+fn obs_07_without_a_time_the_position_is_shown() {
     let mut session = SessionScript::new().user("Never push to main.").agent("Ok.");
     for number in 0..8 {
         session = session.user(&format!("look at part {number}")).agent("I did.");
@@ -402,7 +402,7 @@ fn obs_07_without_a_time_its_place_is_told() {
 }
 
 #[test]
-fn what_is_said_twice_is_kept_once() {
+fn duplicate_statements_are_kept_once() {
     let session = SessionScript::new()
         .user("Never push to main.")
         .agent("Ok.")
@@ -444,7 +444,7 @@ fn obs_06_questions_that_nobody_answered() {
 }
 
 #[test]
-fn a_choice_is_told_with_what_was_offered() {
+fn a_choice_is_stored_with_its_options() {
     let offer = "Two ways:\n\n1. **Lock the table** while the job runs\n2. Use an advisory lock per tenant\n\nWhich one?";
     let session = SessionScript::new()
         .user("the jobs collide at night")

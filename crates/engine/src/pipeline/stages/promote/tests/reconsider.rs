@@ -10,10 +10,10 @@ use crate::review::proposals::DecisionOutcome;
 
 impl PromoteFixture {
     pub(super) fn try_to_take_back(&self, id: ProposalId) -> Result<ReconsiderOutcome, StepError> {
-        let post = WorkerLock::acquire(&self.context.places.locks_folder(), Duration::from_secs(5))
+        let worker_lock = WorkerLock::acquire(&self.context.places.locks_folder(), Duration::from_secs(5))
             .unwrap()
             .unwrap();
-        reverse_decision(&post, &self.context, id, None)
+        reverse_decision(&worker_lock, &self.context, id, None)
     }
 
     pub(in crate::pipeline::stages) fn take_back(&self, id: ProposalId) -> ReconsiderOutcome {
@@ -58,7 +58,7 @@ fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
 }
 
 #[test]
-fn rev_10_what_was_taken_back_while_the_clock_was_cut_off_waits_anew() {
+fn rev_10_a_proposal_reopened_during_an_interrupted_expiry_is_pending() {
     let trial = PromoteFixture::new();
     let (back, old) = (trial.propose("Patterns", "Use tabs.", 9), trial.propose("Patterns", "Use make.", 9));
     trial.work();
@@ -90,14 +90,17 @@ fn rev_14_an_approval_that_is_taken_back_leaves_memory_as_it_was() {
         trial.work();
         let said = trial.standing(other).decided;
         // A later decision of somebody else is not reverted.
-        let post = WorkerLock::acquire(&trial.context.places.locks_folder(), Duration::from_secs(5))
+        let worker_lock = WorkerLock::acquire(&trial.context.places.locks_folder(), Duration::from_secs(5))
             .unwrap()
             .unwrap();
         let then = said.unwrap() - jiff::SignedDuration::from_secs(60);
-        let answer = reverse_decision(&post, &trial.context, other, Some(then)).unwrap();
+        let answer = reverse_decision(&worker_lock, &trial.context, other, Some(then)).unwrap();
         assert!(matches!(answer, ReconsiderOutcome::Otherwise(_)), "{answer:?}");
-        assert_eq!(reverse_decision(&post, &trial.context, other, said).unwrap(), ReconsiderOutcome::Waiting);
-        drop(post);
+        assert_eq!(
+            reverse_decision(&worker_lock, &trial.context, other, said).unwrap(),
+            ReconsiderOutcome::Waiting
+        );
+        drop(worker_lock);
         assert_eq!(trial.take_back(ProposalId { number: 99, ..id }), ReconsiderOutcome::Unknown);
     }
 }
@@ -110,9 +113,9 @@ fn a_promotion_whose_lines_were_changed_since_is_not_taken_back_and_says_so() {
     trial.work();
     trial.put("MEMORY.md", &trial.read("MEMORY.md").replace("Use tabs.", "Use tabs, mostly."));
     let changed = trial.read("MEMORY.md");
-    let post =
+    let worker_lock =
         WorkerLock::acquire(&trial.context.places.locks_folder(), Duration::from_secs(5)).unwrap().unwrap();
-    assert!(reverse_decision(&post, &trial.context, id, None).is_err());
+    assert!(reverse_decision(&worker_lock, &trial.context, id, None).is_err());
     assert_eq!((trial.read("MEMORY.md"), trial.status(id)), (changed, ProposalStatus::Promoted));
 }
 
