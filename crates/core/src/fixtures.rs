@@ -19,6 +19,16 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Proposal number `number` of the day: a pattern that the person stated in one session.
+/// A proposal with two sessions and a quote of two lines as evidence.
+pub(crate) fn sample_proposal(text: &str) -> Proposal {
+    let evidence = ProposalEvidence {
+        sessions: vec!["s1".to_owned(), "s2".to_owned()],
+        quotes: vec!["From now on\nuse tabs".to_owned()],
+        ..ProposalEvidence::default()
+    };
+    Proposal { evidence, ..proposal(7, text) }
+}
+
 pub(crate) fn proposal(number: u32, text: &str) -> Proposal {
     let (id, place) = (
         ProposalId::new(ProposalStage::Reflection, DAY, number),

@@ -103,6 +103,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "llm.command.daily_dollars"
         | "llm.anthropic.daily_dollars"
         | "llm.openai.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
+        "memory.log_level" => [("'warn'", "warn"), ("'debug'", "debug")],
         "ideas.research.when" => [("'asked'", "asked"), ("'always'", "always")],
         "ideas.research.minutes" | "ideas.research.fetches" => [("7", "7"), ("30", "30")],
         "ideas.research.tokens" => [("100", "100"), ("9000", "9000")],

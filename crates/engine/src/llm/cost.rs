@@ -296,7 +296,7 @@ mod tests {
         let (answered, why, spent) =
             calls(&FixedUsageModel(Some(TokenUsage { input: 90, output: 10 }), None), caps);
         assert_eq!(answered, 3);
-        assert!(why.contains("300 tokens were used today by the provider openai and 250 are allowed (llm.openai.daily_tokens)"), "{why}");
+        assert!(why.contains("300 tokens used today with the provider openai, with a daily limit of 250 (llm.openai.daily_tokens)"), "{why}");
         assert_eq!((spent[0].calls, spent[0].usage.input, spent[0].unpriced), (3, 270, 3));
     }
 
@@ -306,7 +306,7 @@ mod tests {
         let caps = own(DailyLimit { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) });
         let (answered, why, spent) = calls(&FixedUsageModel(None, Some(400)), caps);
         assert_eq!((answered, spent[0].cost.micro_dollars), (3, 1200));
-        assert!(why.contains("$0.001200 was spent today by the provider openai"), "{why}");
+        assert!(why.contains("$0.001200 spent today with the provider openai"), "{why}");
         assert!(spent[0].usage.input > 10, "what a provider does not tell is estimated");
     }
 
@@ -333,7 +333,7 @@ mod tests {
         let messages: Vec<String> = (0..3).map(|_| metered.answer(&request()).unwrap_err().message).collect();
         assert_eq!(messages[..2], ["declined", "declined"]);
         assert!(
-            messages[2].contains("200 tokens were used today by the provider openai and 150 are allowed"),
+            messages[2].contains("200 tokens used today with the provider openai, with a daily limit of 150"),
             "{messages:?}"
         );
         let spent = usage_by_day(&Database::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
@@ -363,10 +363,10 @@ mod tests {
         };
         assert!(ask(LlmProvider::Openai, None).is_ok() && ask(LlmProvider::Openai, None).is_ok());
         let why = ask(LlmProvider::Openai, None).unwrap_err();
-        assert!(why.contains("by the provider openai") && why.contains("rules do the work"), "{why}");
+        assert!(why.contains("with the provider openai") && why.contains("rules take over"), "{why}");
         assert!(ask(LlmProvider::Command, None).is_ok(), "another provider has its own count");
         let why = ask(LlmProvider::Command, Some(300)).unwrap_err();
-        assert!(why.contains("300 tokens were used today and 300 are allowed (llm.daily_tokens)"), "{why}");
+        assert!(why.contains("300 tokens used today, with a daily limit of 300 (llm.daily_tokens)"), "{why}");
         let db = Database::open(&path).unwrap();
         let today = usage_by_day(&db, 1, &clock::now(TimeZone::UTC)).unwrap();
         let words: Vec<(&str, u64)> = today.iter().map(|one| (one.provider.as_str(), one.calls)).collect();

@@ -372,7 +372,7 @@ mod tests {
         let error = homeless.data_paths(&config(&[("vault.notes", "~/Notes")])).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "vault.notes begins with ~, but the system knows no home folder; write the whole path"
+            "vault.notes begins with ~, but no home folder was found; use an absolute path"
         );
     }
 

@@ -10,6 +10,7 @@ use rekindle_core::llm::{
     AnswerFormat, Cost, Error, FailureOwner, LanguageModel, LlmAnswer, LlmBudget, LlmPrompt, LlmRequest,
     RetryAdvice, TokenUsage,
 };
+use rekindle_core::text::plural::count_phrase;
 use rekindle_engine::config;
 use rekindle_engine::llm::cost::{SpendingCaps, usage_by_day};
 use rekindle_engine::llm::{self, DataEgress, ModelJob, ProviderEnvironment};
@@ -517,7 +518,7 @@ impl LlmStatus {
     fn today(&self) -> String {
         let asked = match self.calls {
             0 => "no model calls".to_owned(),
-            calls => format!("{calls} model calls, {} tokens, {}", self.tokens, self.cost),
+            calls => format!("{}, {} tokens, {}", count_phrase(calls, "model call"), self.tokens, self.cost),
         };
         match &self.exhausted {
             Some(why) => format!("{asked}; {why}, so rules take over"),

@@ -44,10 +44,10 @@ fn an_entry_that_exists() {
         &sandbox,
         &["save", "fix", "a", "--body", PRIVATE],
         2,
-        &["personal-private/fix/a.md exists", "evolve"],
+        &["personal-private/fix/a.md already exists", "evolve"],
     );
     sandbox.write("personal-private/fix/Upper.md", "by hand");
-    refused(&sandbox, &["save", "fix", "upper", "--body", "x"], 2, &["Upper.md", "ignore case"]);
+    refused(&sandbox, &["save", "fix", "upper", "--body", "x"], 2, &["Upper.md", "case-insensitive systems"]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn links_that_lead_out_of_the_vault() {
     let outside = sandbox.work().join("elsewhere");
     std::fs::create_dir(&outside).unwrap();
     symlink(&outside, sandbox.path("personal-private/linked")).unwrap();
-    refused(&sandbox, &["save", "linked", "x", "--body", "x"], 1, &["leads outside"]);
+    refused(&sandbox, &["save", "linked", "x", "--body", "x"], 1, &["points outside"]);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     // A link that stays inside the vault is followed.
     save(&sandbox, "fix", "real", "x");
@@ -153,7 +153,7 @@ fn documents_that_cannot_be_read() {
     let big = std::fs::File::create(sandbox.path("personal-private/fix/big.md")).unwrap();
     big.set_len(200 * 1024 * 1024).unwrap();
     let listed = sandbox.rekindle(&["list"]).run().ok();
-    assert!(listed.stderr.contains("could not be read"), "{}", listed.stderr);
+    assert!(listed.stderr.contains("could not read 5 files"), "{}", listed.stderr);
 }
 
 #[test]

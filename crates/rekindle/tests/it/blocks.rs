@@ -175,6 +175,6 @@ fn what_memory_costs_a_session_is_told() {
         "{screen:?}"
     );
     let unknown = sandbox.rekindle(&["cost", "--memory", "--model", "some/thing"]).run().ok().stderr;
-    assert!(unknown.contains("Nobody here knows"), "{unknown}");
+    assert!(unknown.contains("The price of some/thing is unknown"), "{unknown}");
     sandbox.rekindle(&["cost", "--model", "some/thing"]).run().fails(2);
 }

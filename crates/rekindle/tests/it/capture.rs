@@ -490,7 +490,7 @@ fn cap_15_cap_22_events_are_sent_from_the_line_a_file_or_a_pipe_and_checked() {
         ("memory/session.ended", "{\"sessionId\":\"s\"}", "missing field"),
         ("memory/friction.fix.completed", "{}", "proposalId"),
         ("system/memory-weekly-maintenance-summary", "{}", "missing field"),
-        ("system/schedule.reached", "{}", "nothing listens"),
+        ("system/schedule.reached", "{}", "no function listens"),
     ] {
         let output = send(event, data).run().fails(2);
         assert!(output.stderr.contains(says), "{}", output.stderr);

@@ -200,7 +200,7 @@ fn edit_opens_a_memory_in_the_editor_and_the_store_reads_it_again() {
     assert!(sandbox.read(&path).ends_with("The harbour crane takes the green grease.\n"));
     let hit = &recall(&sandbox, "which grease does the harbour crane take", &[])["results"][0];
     assert!(text(hit, "text").contains("green"), "{hit}");
-    assert!(edit().run().ok().stderr.contains("Nothing changed"));
+    assert!(edit().run().ok().stderr.contains("No changes in"));
     let log = sandbox.rekindle(&["log", "--json", "-n", "1"]).run().ok().json();
     assert_eq!((text(&log[0], "verb"), text(&log[0], "by")), ("edit", "user"));
     sandbox.rekindle(&["undo"]).run().ok();
@@ -211,7 +211,7 @@ fn edit_opens_a_memory_in_the_editor_and_the_store_reads_it_again() {
     assert!(sandbox.read(&path).contains("yellow"));
     let secret = self::editor(&sandbox, "echo 'The password is hunter2-Xk9qLw3Z' >> \"$1\"");
     let said = sandbox.rekindle(&["edit", "crane"]).env("EDITOR", secret).run().ok();
-    assert!(said.stderr.contains("left out"), "{}", said.stderr);
+    assert!(said.stderr.contains("removed likely secrets: 1 password"), "{}", said.stderr);
     assert_eq!(
         sandbox.find_bytes("hunter2-Xk9").iter().filter(|path| path.starts_with(sandbox.home())).count(),
         0
@@ -269,7 +269,7 @@ fn r_19_only_the_person_edits_in_an_editor() {
     assert!(sandbox.read("MEMORY.md").contains("Use tabs, but not in YAML."));
     let other = propose(&sandbox, "Squash commits.", 0);
     let said = sandbox.rekindle(&["edit", &other]).env("EDITOR", "true").run().ok();
-    assert!(said.stderr.contains("nothing was decided"), "{}", said.stderr);
+    assert!(said.stderr.contains("no decision was made"), "{}", said.stderr);
     assert_eq!(status(&sandbox, &other), "pending");
 }
 

@@ -126,7 +126,7 @@ fn the_beginning_of_an_id_is_enough() {
     let said = refused(&sandbox, &["run", "zz"]);
     assert!(said.contains("use at least four characters of the id"), "{said}");
     let said = refused(&sandbox, &["approve", "p-2026"]);
-    assert!(said.contains("there is no open proposal `p-2026`"), "{said}");
+    assert!(said.contains("there is no proposal `p-2026`"), "{said}");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn b_10_what_cannot_be_measured_is_refused_with_what_to_do() {
     refused(&["--pairs", "pairs.jsonl"], 2, "it contains no questions");
 
     let history = sandbox.rekindle(&["eval", "--history"]).run().ok();
-    assert!(history.stdout.is_empty() && history.stderr.contains("Nothing was measured yet"));
+    assert!(history.stdout.is_empty() && history.stderr.contains("No measurements yet"));
 }
 
 /// Returns the findings of `doctor` about the index and the word of `status`.
@@ -178,7 +178,7 @@ fn b_10_doctor_and_status_say_how_the_index_is() {
     expect(0, "current", "documents indexed");
     let rows = sandbox.rekindle(&["status"]).run().ok().stdout;
     assert!(rows.contains("index       ") && rows.contains(", current\n"), "{rows}");
-    assert!(rows.contains("compared by builtin/all-minilm-l6-v2"), "{rows}");
+    assert!(rows.contains("embeddings: builtin/all-minilm-l6-v2"), "{rows}");
 
     // A changed file makes the index stale; a new modification time alone does not.
     let note = sandbox.path("personal-private/note/staging.md");

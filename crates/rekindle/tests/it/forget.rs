@@ -76,7 +76,7 @@ fn forgotten_files_restored_by_sync_are_reported_and_not_shown() {
         .rekindle(&["save", "fix", "host", "--body", "the staging host is called hermes-seventeen"])
         .run()
         .ok();
-    assert!(again.stderr.contains("forgotten before"), "{}", again.stderr);
+    assert!(again.stderr.contains("you forgot this before"), "{}", again.stderr);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn what_cannot_be_removed_is_named_and_does_not_stop_anyone() {
     assert!(failed.stderr.contains("blob.bin"), "{}", failed.stderr);
     assert!(!sandbox.files().contains_key("personal-private/fix/host.md"));
     save(&sandbox, "fix", "other", "something else entirely");
-    assert!(sandbox.rekindle(&["doctor"]).run().fails(1).stdout.contains("did not come to an end"));
+    assert!(sandbox.rekindle(&["doctor"]).run().fails(1).stdout.contains("did not finish"));
     sandbox.remove("personal-private/fix/blob.bin");
     sandbox.rekindle(&["forget", "other"]).run().ok();
     assert!(sandbox.find_bytes(MARK).is_empty());

@@ -221,10 +221,10 @@ fn o11_08_failures_are_seen() {
 #[test]
 fn o11_08_agents_that_do_not_call_are_seen() {
     let used = |sandbox: &Sandbox| {
-        fs::create_dir_all(sandbox.user_home().join(".claude/projects/work")).unwrap();
+        fs::create_dir_all(sandbox.user_home().join(".claude/projects/pumps")).unwrap();
         sandbox.rekindle(&["install", "claude", "--yes"]).run().ok();
         set_modified(&sandbox.user_home().join(".claude/settings.json"), ago(5 * DAY));
-        fs::write(sandbox.user_home().join(".claude/projects/work/s.jsonl"), "{}\n").unwrap();
+        fs::write(sandbox.user_home().join(".claude/projects/pumps/s.jsonl"), "{}\n").unwrap();
     };
     let never = fails("hooksFire", used);
     assert!(text(&never, "evidence").starts_with("Claude Code was used"), "{never}");
@@ -314,7 +314,10 @@ fn o11_08_o11_14_what_nobody_looks_at_is_seen() {
         }
         sandbox.rekindle(&["reindex"]).run().ok();
     });
-    fails("queueAge", |sandbox| drop(propose(sandbox, "Deploy on Mondays.", 6)));
+    fails("queueAge", |sandbox| {
+        propose(sandbox, "Deploy on Mondays.", 6);
+        work(sandbox, &[]);
+    });
     fails("reflectionAge", |sandbox| run(sandbox, 0, "observe", "COMPLETED", ago(8 * DAY)));
 }
 
@@ -418,7 +421,7 @@ fn o11_06_what_is_fatal_is_sent_at_once() {
 /// O11-08: every command that a check names exists.
 #[test]
 fn o11_08_every_command_that_mends_exists() {
-    let (sandbox, source) = (quiet(), house::read("crates/core/src/health/checks.rs"));
+    let (sandbox, source) = (quiet(), house::read("crates/core/src/telemetry/health/checks.rs"));
     let commands = source.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("rekindle "));
     let mut checked = 0;
     for command in commands {

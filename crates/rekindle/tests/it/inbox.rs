@@ -26,7 +26,7 @@ fn run(sandbox: &Sandbox, args: &[&str]) -> Value {
 #[test]
 fn sid_08_the_inbox_shows_count_age_and_how_it_came_there() {
     let sandbox = sandbox();
-    assert!(sandbox.rekindle(&["inbox"]).run().ok().stderr.contains("Nothing waits"));
+    assert!(sandbox.rekindle(&["inbox"]).run().ok().stderr.contains("The inbox is empty"));
     two(&sandbox);
     sandbox.write("personal-private/_inbox/mine.md", "Typed by hand.\n");
     let listed = run(&sandbox, &[]);
@@ -100,7 +100,10 @@ fn several_are_kept_as_one_change_with_another_kind_and_a_free_name() {
     sandbox.write("personal-private/_inbox/broken.md", "---\nkind: [never\n");
     let all = sandbox.rekindle(&["inbox", "keep", "--all", "--json"]).run().ok();
     assert_eq!(all.json()["kept"].as_array().unwrap().len(), 1);
-    assert!(all.stderr.contains("no-kind.md was left") && all.stderr.contains("broken.md was left"));
+    assert!(
+        all.stderr.contains("no-kind.md stays in the inbox")
+            && all.stderr.contains("broken.md stays in the inbox")
+    );
     let left: Vec<String> = sandbox.files().into_keys().filter(|path| path.contains("/_inbox/")).collect();
     assert_eq!(left, ["personal-private/_inbox/broken.md", "personal-private/_inbox/no-kind.md"]);
 }
@@ -166,5 +169,5 @@ fn what_is_not_in_the_inbox_is_refused_with_the_next_step() {
         assert_eq!(sandbox.files(), before, "{args:?}");
     }
     let off = sandbox.rekindle(&["-c", "memory.enabled=false", "inbox", "drop", "older"]).run().fails(1);
-    assert!(off.stderr.contains("switched off"), "{}", off.stderr);
+    assert!(off.stderr.contains("memory is off"), "{}", off.stderr);
 }

@@ -426,9 +426,11 @@ fn doctor_fires_the_hooks_and_says_what_came_back() {
     // Hooks with every kind of defect.
     let file = settings(&sandbox, "claude");
     let good = read(&file);
-    for (program, problem) in
-        [("exit 3\n", "exit code 3"), ("echo hello\n", "not a JSON object"), ("sleep 60\n", "did not end")]
-    {
+    for (program, problem) in [
+        ("exit 3\n", "exited with code 3"),
+        ("echo hello\n", "not a JSON object"),
+        ("sleep 60\n", "did not finish"),
+    ] {
         let fake = sandbox.work().join("fake/rekindle");
         write(&fake, format!("#!/bin/sh\n{program}"));
         std::fs::set_permissions(&fake, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -441,7 +443,7 @@ fn doctor_fires_the_hooks_and_says_what_came_back() {
     }
     write(&file, json!({"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"command": "/gone/rekindle hook claude Stop"}]}]}}).to_string());
     let findings = report(&sandbox).unwrap().to_string();
-    assert!(findings.contains("not there") && findings.contains("disableAllHooks"), "{findings}");
+    assert!(findings.contains("does not exist") && findings.contains("disableAllHooks"), "{findings}");
 }
 
 #[test]

@@ -63,26 +63,36 @@ fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
         assert_eq!(home(&sandbox), before, "{what}");
         assert!(!sandbox.home().exists(), "{what}");
     };
-    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", NO)]);
+    let screen = answer(&terminal, "sh r install", &[("Make these changes? [Y/n/d shows the diff]", NO)]);
     assert!(screen.contains("Cancelled. No files changed.") && screen.contains("over-2-0"), "{screen}");
     untouched("no");
-    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", END)]);
+    let screen = answer(&terminal, "sh r install", &[("Make these changes? [Y/n/d shows the diff]", END)]);
     assert!(screen.contains("no answer, so nothing was done") && screen.contains("over-2-1"), "{screen}");
     untouched("the end of the input");
-    answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", INTERRUPT)]);
+    answer(&terminal, "sh r install", &[("Make these changes? [Y/n/d shows the diff]", INTERRUPT)]);
     untouched("Ctrl-C");
     // A yes to the first question does not answer the second, and nothing is written before the second
     // answer.
     let trust = "Trust these hooks in Codex? [y/N]";
-    let screen =
-        answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, END)]);
+    let screen = answer(
+        &terminal,
+        "sh r install",
+        &[("Make these changes? [Y/n/d shows the diff]", YES), (trust, END)],
+    );
     assert!(screen.contains("no answer, so nothing was done"), "{screen}");
     untouched("the end of the input at the second question");
-    answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, INTERRUPT)]);
+    answer(
+        &terminal,
+        "sh r install",
+        &[("Make these changes? [Y/n/d shows the diff]", YES), (trust, INTERRUPT)],
+    );
     untouched("Ctrl-C at the second question");
 
-    let screen =
-        answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", ENTER), (trust, ENTER)]);
+    let screen = answer(
+        &terminal,
+        "sh r install",
+        &[("Make these changes? [Y/n/d shows the diff]", ENTER), (trust, ENTER)],
+    );
     assert!(screen.contains("over-2-0"), "{screen}");
     let file = |name: &str| fs::read_to_string(sandbox.user_home().join(name)).unwrap_or_default();
     let claude = file(".claude/settings.json");
@@ -123,10 +133,11 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
         answer(&terminal, "sh r init", &[(offer, leave)]);
         assert_eq!(home(&sandbox), before, "{leave:?}");
     }
-    let screen = answer(&terminal, "sh r init", &[(offer, YES), ("Write this? [Y/n/d shows the diff]", NO)]);
+    let screen =
+        answer(&terminal, "sh r init", &[(offer, YES), ("Make these changes? [Y/n/d shows the diff]", NO)]);
     assert!(screen.contains("Cancelled. No files changed.") && screen.contains("over-2-0"), "{screen}");
     assert_eq!(home(&sandbox), before);
-    answer(&terminal, "sh r init", &[(offer, ENTER), ("Write this? [Y/n/d shows the diff]", ENTER)]);
+    answer(&terminal, "sh r init", &[(offer, ENTER), ("Make these changes? [Y/n/d shows the diff]", ENTER)]);
     let claude = fs::read_to_string(sandbox.user_home().join(".claude/settings.json")).unwrap();
     assert!(claude.contains("hook claude") && claude.contains("\"opus\""), "{claude}");
     assert_eq!(fs::read(sandbox.home().join("config.toml")).unwrap(), made);
@@ -178,7 +189,7 @@ fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
         (name, ENTER),
         (notes, ENTER),
         (offer, ENTER),
-        ("Write this? [Y/n/d shows the diff]", ENTER),
+        ("Make these changes? [Y/n/d shows the diff]", ENTER),
         (learn, ENTER),
     ];
     let screen = answer(&terminal, "sh r init", &answers);
@@ -216,7 +227,7 @@ fn a_typo_in_init_asks_again() {
 fn d_at_the_question_shows_the_diff() {
     let sandbox = with_agents(&["claude"]);
     let Some(terminal) = TmuxTerminal::open(&sandbox, &ONLY_HERE) else { return };
-    let question = "Write this? [Y/n/d shows the diff]";
+    let question = "Make these changes? [Y/n/d shows the diff]";
     let screen = answer(&terminal, "sh r install", &[(question, &["d", "Enter"]), ("hook claude", NO)]);
     assert!(screen.contains("Cancelled. No files changed."), "{screen}");
 }

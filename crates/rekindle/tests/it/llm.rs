@@ -59,7 +59,7 @@ fn r_03_nothing_is_used_until_the_person_says_so() {
     assert!(init.contains("Rekindle works without a language model") && !init.contains(KEY), "{init}");
     let status = alone(&sandbox, &["status"]).run().ok().stdout;
     assert!(status.contains("offline: rules on this machine, no model"), "{status}");
-    assert!(alone(&sandbox, &["llm", "test"]).run().ok().stdout.contains("none to test"));
+    assert!(alone(&sandbox, &["llm", "test"]).run().ok().stdout.contains("nothing to test"));
     // Without a terminal, consent needs `--yes`.
     let refused = alone(&sandbox, &["llm", "use", "command", "--program", "claude"]).run().fails(2);
     assert!(
@@ -141,7 +141,7 @@ fn r_07_a_program_is_chosen_and_asked() {
     assert!(fs::read_to_string(claude.with_extension("in")).unwrap().ends_with("ember"));
     let status = alone(&sandbox, &["status"]).run().ok().stdout;
     assert!(
-        status.contains("command: claude") && status.contains("asked 1 times, 11 tokens, $0.000300"),
+        status.contains("command: claude") && status.contains("1 model call, 11 tokens, $0.000300"),
         "{status}"
     );
     // Another program has other models.
@@ -175,7 +175,7 @@ fn b_04_the_days_share_holds_for_a_real_provider() {
     let capped = ["-c", "llm.daily_tokens=50", "llm", "test"];
     alone(&sandbox, &capped).run().ok();
     let refused = alone(&sandbox, &capped).run().fails(1);
-    assert!(refused.stderr.contains("54 tokens used today and 50 are allowed"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("54 tokens used today, with a daily limit of 50"), "{}", refused.stderr);
     assert_eq!(server.received().len(), 1, "no model calls");
     // Each provider has its own quota, and the usage is shown.
     let other = ["-c", "llm.command.daily_tokens=50", "llm", "test"];

@@ -366,7 +366,7 @@ fn the_other_tools_do_what_their_commands_do() {
     assert!(answer.contains("7410") && answer.contains("ledger-port.md"), "{answer}");
     assert!(server.refused("ask", &json!({"question": ""})).contains("empty"));
     server.done("note", &json!({"text": "The staging host is slow on Mondays."}));
-    assert!(server.refused("note", &json!({"text": " "})).contains("nothing to note"));
+    assert!(server.refused("note", &json!({"text": " "})).contains("the note is empty"));
     let path = "personal-private/decision/ledger-port.md";
     let word = server.done("feedback", &json!({"id": path, "verdict": "good"}));
     assert!(word.contains("m-") && word.contains("+0."), "{word}");
@@ -615,13 +615,13 @@ fn b_01_an_agent_decides_only_where_the_person_allows_it() {
     let why = server.refused("review_decide", &approve(&theirs));
     assert!(why.contains("only the user can approve") && why.contains("from agent"), "{why}");
     for bad in ["p-20261114-999", "nonsense", ""] {
-        assert!(server.refused("review_decide", &approve(bad)).contains("waits here"), "{bad}");
+        assert!(server.refused("review_decide", &approve(bad)).contains("no open proposal"), "{bad}");
     }
     assert!(server.refused("review_decide", &json!({"id": tabs, "verdict": "edit"})).contains("edit"));
     let said = server.done("review_decide", &approve(&tabs));
-    assert!(said.contains("is in MEMORY.md") && said.contains("Tell the user"), "{said}");
+    assert!(said.contains("to MEMORY.md") && said.contains("Tell the user"), "{said}");
     let said = server.done("review_decide", &json!({"id": mondays, "verdict": "reject"}));
-    assert!(said.contains("turned down"), "{said}");
+    assert!(said.contains("Rejected"), "{said}");
     let shown =
         |id: &str| sandbox.rekindle(&["review", id, "--json"]).run().ok().json()["proposals"][0].clone();
     assert_eq!((text(&shown(&tabs), "status"), text(&shown(&tabs), "decided_by")), ("promoted", "agent"));

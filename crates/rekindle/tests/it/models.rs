@@ -113,7 +113,7 @@ fn r_04_both_poolings_and_prefixes_reach_the_vectors() {
     }
     let own =
         sandbox.rekindle(&["model", "add", "mean", "--name", "own", "--passage-prefix", "passage: "]).run();
-    assert!(own.ok().stderr.contains(r#"memories begin with "passage: ""#));
+    assert!(own.ok().stderr.contains(r#"prefix for memories: "passage: ""#));
     let compare = |name: &str, one: &str, other: &str| {
         let setting = format!("embed.model=local/{name}");
         let said =
@@ -266,7 +266,7 @@ fn sto_10_a_stronger_setting_is_not_overlooked() {
     };
     let used = stronger(&["use", "tiny"], BUILTIN).run().ok();
     assert_eq!(used.stdout, "config.toml now selects local/tiny\n");
-    assert!(used.stderr.contains("EMBEDDING_MODEL says otherwise"), "{}", used.stderr);
+    assert!(used.stderr.contains("environment variable EMBEDDING_MODEL overrides it"), "{}", used.stderr);
     // A model in use by the file cannot be removed, whatever the variable says, and vice versa.
     stronger(&["remove", "tiny"], BUILTIN).run().fails(2);
     sandbox.rekindle(&["model", "use", BUILTIN]).run().ok();

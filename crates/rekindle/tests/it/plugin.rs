@@ -200,9 +200,9 @@ fn doctor_says_when_an_agent_calls_twice() {
     assert!(!doctor.contains("twice"), "{doctor}");
     let install =
         sandbox.rekindle(&["install", "claude", "codex", "gemini", "pi", "--yes", "--trust"]).run().ok();
-    assert_eq!(install.stderr.matches("calls us twice").count(), 4, "{}", install.stderr);
+    assert_eq!(install.stderr.matches("calls Rekindle twice").count(), 4, "{}", install.stderr);
     let doctor = sandbox.rekindle(&["doctor"]).run().stdout;
-    assert_eq!(doctor.matches("it calls us twice").count(), 4, "{doctor}");
+    assert_eq!(doctor.matches("it calls Rekindle twice").count(), 4, "{doctor}");
     put(".claude/settings.json", r#"{"enabledPlugins": {"rekindle@rekindle": false}}"#);
     let list = sandbox.rekindle(&["install", "--list", "--json"]).run().ok().json();
     assert_eq!(list["agents"][0]["plugin"], false);

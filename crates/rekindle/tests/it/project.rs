@@ -115,7 +115,7 @@ fn b_05_the_person_says_whether_a_copied_git_config_is_the_same_project() {
     let sandbox = sandbox();
     let (_, copied) = claimed(&sandbox);
     let said = in_shell(&sandbox, &["project", "--same"]).cwd(&copied).run().fails(1);
-    assert!(said.stderr.contains("an agent cannot say which project"), "{}", said.stderr);
+    assert!(said.stderr.contains("an agent cannot decide which project"), "{}", said.stderr);
     let id =
         || text(&sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json(), "id").to_owned();
     let claims =

@@ -58,7 +58,7 @@ fn of_two_processes_saving_one_slug_exactly_one_wins() {
         assert_eq!(winners.len(), 1, "{outcomes:?}");
         let loser = outcomes.iter().find(|(_, output)| output.code != Some(0)).unwrap();
         assert_eq!(loser.1.code, Some(2));
-        assert!(loser.1.stderr.contains("exists already"), "{}", loser.1.stderr);
+        assert!(loser.1.stderr.contains("already exists"), "{}", loser.1.stderr);
         assert!(
             sandbox
                 .read(format!("personal-private/race/{slug}.md"))

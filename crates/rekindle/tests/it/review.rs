@@ -137,7 +137,7 @@ fn ver_09_rev_12_approve_reject_and_edit_by_id() {
     }
     assert!(page(&sandbox).contains("| 0 proposals pending"), "{}", page(&sandbox));
     let empty = sandbox.rekindle(&["review"]).run().ok();
-    assert!(empty.stderr.contains("Nothing waits for you"), "{}", empty.stderr);
+    assert!(empty.stderr.contains("No proposals to review"), "{}", empty.stderr);
     sandbox.rekindle(&["doctor"]).run().ok();
 }
 
@@ -202,7 +202,7 @@ fn rev_11_b_07_what_is_old_says_so_and_the_rest_is_counted() {
     let listed = review(&sandbox, &[]);
     assert_eq!((listed["shown"].as_u64(), listed["later"].as_u64()), (Some(5), Some(1)), "{listed}");
     let screen = sandbox.rekindle(&["review"]).run().ok();
-    assert!(screen.stderr.contains("1 more wait"), "{}", screen.stderr);
+    assert!(screen.stderr.contains("1 more with"), "{}", screen.stderr);
     let all = sandbox.rekindle(&["review", "--all"]).run().ok().stdout;
     assert!(all.contains(&old) && all.contains("expires in 2 days"), "{all}");
     let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
@@ -274,7 +274,7 @@ fn ops_03_nothing_is_decided_while_memory_is_off() {
     let sandbox = quiet();
     let id = propose(&sandbox, "Use tabs.", 0);
     let off = sandbox.rekindle(&["approve", &id, "-c", "memory.enabled=false"]).run().fails(1);
-    assert!(off.stderr.contains("switched off"), "{}", off.stderr);
+    assert!(off.stderr.contains("memory is off"), "{}", off.stderr);
     assert_eq!(status(&sandbox, &id), "pending");
 }
 

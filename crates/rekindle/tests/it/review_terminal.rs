@@ -127,7 +127,7 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {first} user -->")), "{}", memory(&sandbox));
 
     terminal.keys(&["r"]);
-    terminal.until("Why not?");
+    terminal.until("Reason? Enter rejects");
     terminal.tmux(&["send-keys", "-l", "not on Fridays either"]);
     terminal.keys(&["Enter"]);
     terminal.until(&format!("Rejected {second}"));
@@ -148,9 +148,9 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     terminal.until(&format!("{first} was rejected by a command"));
     terminal.until("> [x] Use tabs");
     terminal.keys(&["G", "a"]);
-    terminal.until(&format!("{third} is in MEMORY.md"));
+    terminal.until(&format!("Added {third} to MEMORY.md"));
     terminal.keys(&["q"]);
-    let screen = terminal.until("1 approved, 0 rejected, 1 waiting");
+    let screen = terminal.until("1 approved, 0 rejected, 1 pending");
     assert!(screen.contains("what was here before") && !screen.contains("q quit"), "{screen}");
     assert!(memory(&sandbox).contains("Write tests first."));
     assert!(page(&sandbox).contains(&second), "the page shows what waits");
@@ -167,10 +167,10 @@ fn rev_03_words_are_edited_in_the_persons_own_editor() {
     terminal.run("sh r review");
     terminal.until("Review 1/1");
     for (change, said) in [
-        (":", "nothing was changed"),
+        (":", "the text is unchanged"),
         ("printf ' \\n' > \"$1\"", "the text is empty"),
         ("rm \"$1\"", "the text is empty"),
-        ("exit 3", "ended with an error"),
+        ("exit 3", "failed, so its text"),
     ] {
         fs::write(work.join("change"), change).unwrap();
         terminal.keys(&["e"]);
@@ -185,7 +185,7 @@ fn rev_03_words_are_edited_in_the_persons_own_editor() {
     );
     fs::write(work.join("change"), "sed -i.old 's/tabs/spaces/' \"$1\"").unwrap();
     terminal.keys(&["e"]);
-    terminal.until("is in MEMORY.md");
+    terminal.until("to MEMORY.md");
     assert!(memory(&sandbox).contains("Use spaces."), "{}", memory(&sandbox));
     let left = fs::read_dir(sandbox.state().join("editing")).unwrap();
     let left: Vec<String> =
@@ -229,7 +229,7 @@ fn windows_of_every_size_and_no_colour() {
     terminal.keys(&["?"]);
     terminal.until("undo the last decision of this review");
     terminal.keys(&["x", "C-c"]);
-    terminal.until("0 approved, 0 rejected, 2 waiting");
+    terminal.until("0 approved, 0 rejected, 2 pending");
 }
 
 #[test]
@@ -244,9 +244,9 @@ fn b_02_no_escape_sequence_of_a_proposal_reaches_the_terminal() {
         terminal.run(&format!("sh r review{mode}"));
         terminal.until("for MEMORY.md, section Patterns");
         terminal.run("q");
-        terminal.until(" waiting");
+        terminal.until(" pending");
         terminal.run("clear");
-        terminal.until_it("a clear screen", |screen| !screen.contains("waiting"));
+        terminal.until_it("a clear screen", |screen| !screen.contains("pending"));
     }
     let written = fs::read(&raw).unwrap();
     let text = String::from_utf8_lossy(&written);
@@ -313,14 +313,14 @@ fn a_simple_terminal_is_asked_line_by_line() {
     assert!(screen.contains("Proposal 1 of 3") && screen.contains("> From now on: Use tabs."), "{screen}");
     for (line, said) in [
         ("x", "No decision made. Type one of the letters.".to_owned()),
-        ("a", format!("{first} is in MEMORY.md")),
-        ("r", "Why not?".to_owned()),
+        ("a", format!("Added {first} to MEMORY.md")),
+        ("r", "Reason? Press Enter for none.".to_owned()),
         ("", format!("Rejected {second}")),
         ("e", "Your wording, in one line".to_owned()),
-        ("Write them all first.", "No more questions.".to_owned()),
+        ("Write them all first.", "No more proposals.".to_owned()),
         ("u", format!("{third} is pending again.")),
         ("s", format!("{third} is skipped and stays pending.")),
-        ("q", "1 approved, 1 rejected, 1 waiting".to_owned()),
+        ("q", "1 approved, 1 rejected, 1 pending".to_owned()),
     ] {
         terminal.run(line);
         terminal.until(&said);
@@ -328,7 +328,7 @@ fn a_simple_terminal_is_asked_line_by_line() {
     assert!(memory(&sandbox).contains("Use tabs.") && !memory(&sandbox).contains("Write them all"));
     assert_eq!(status(&sandbox, &third), "pending");
     terminal.run("clear");
-    terminal.until_it("a clear screen", |screen| !screen.contains("waiting"));
+    terminal.until_it("a clear screen", |screen| !screen.contains("pending"));
     // Without a terminal on both sides, the command prints a list.
     terminal.run("sh r review | cat; echo end");
     let screen = terminal.until("\nend");
@@ -336,5 +336,5 @@ fn a_simple_terminal_is_asked_line_by_line() {
     terminal.run("sh r -c review.plain=true review");
     terminal.until(question);
     terminal.keys(&["C-d"]);
-    terminal.until("0 approved, 0 rejected, 1 waiting");
+    terminal.until("0 approved, 0 rejected, 1 pending");
 }

@@ -105,9 +105,9 @@ fn r_15_an_approved_line_holds_where_it_was_said_unless_the_person_says_everywhe
     let shown = review(&sandbox, &[&here]);
     assert_eq!(shown["proposals"][0]["holds_in"], "github.com/acme/pumps", "{shown}");
     let listed = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;
-    assert!(listed.contains("will apply to github.com/acme/pumps only; `--everywhere`"), "{listed}");
+    assert!(listed.contains("applies to github.com/acme/pumps only; `--everywhere`"), "{listed}");
     let said = sandbox.rekindle(&["approve", &here]).run().ok().stdout;
-    assert!(said.contains("and holds in github.com/acme/pumps only"), "{said}");
+    assert!(said.contains("for github.com/acme/pumps only"), "{said}");
     let said = sandbox.rekindle(&["approve", &wide, "--everywhere"]).run().ok().stdout;
     assert!(!said.contains("only"), "{said}");
     let lines = memory(&sandbox);

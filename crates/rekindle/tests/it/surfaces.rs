@@ -315,7 +315,11 @@ fn rev_05_one_that_is_not_taken_keeps_no_other_back() {
     server.refuse("POST /api/v1/tasks", ServerReply::json(400, r#"{"error":"Invalid argument value"}"#));
     work(&sandbox);
     assert_eq!((server.open().len(), made(&server)), (1, 2));
-    assert!(doctor(&sandbox).contains("has no task: 127.0.0.1 refuses (400)"), "{}", doctor(&sandbox));
+    assert!(
+        doctor(&sandbox).contains("has no task: 127.0.0.1 rejected the request (400)"),
+        "{}",
+        doctor(&sandbox)
+    );
     work(&sandbox);
     assert_eq!(made(&server), 2, "it is not sent again and again");
     assert_eq!(review(&sandbox, &[])["waiting"], 2, "everywhere else it can be decided");
@@ -355,7 +359,7 @@ fn rev_06_tasks_that_are_gone_for_another_reason_decide_nothing() {
     assert!(doctor(&sandbox).contains("3 of 3 tasks disappeared at once"), "{}", doctor(&sandbox));
     server.another_account();
     work(&sandbox);
-    assert!(doctor(&sandbox).contains("another account"), "{}", doctor(&sandbox));
+    assert!(doctor(&sandbox).contains("another Todoist account"), "{}", doctor(&sandbox));
     assert!(ids.iter().all(|id| status(&sandbox, id) == "triaged"));
 }
 
@@ -408,7 +412,7 @@ fn rev_06_a_webhook_counts_only_with_the_right_signature() {
     waiting();
     for (payload, signature) in [(PAYLOAD, "AAAA"), (PAYLOAD, ""), (&PAYLOAD[1..], SIGNATURE)] {
         let refused = hook(signature).stdin(payload).run().fails(1);
-        assert!(refused.stderr.contains("the signature is wrong"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("the signature is invalid"), "{}", refused.stderr);
         assert!(refused.stderr.contains("nothing was changed"), "{}", refused.stderr);
     }
     let unset = sandbox

@@ -111,14 +111,3 @@ pub enum SurfaceAnswer {
     /// Do not remember it.
     Reject,
 }
-
-#[cfg(test)]
-pub(crate) fn sample(text: &str) -> Proposal {
-    use crate::knowledge::proposal::ProposalEvidence;
-    let evidence = ProposalEvidence {
-        sessions: vec!["s1".to_owned(), "s2".to_owned()],
-        quotes: vec!["From now on\nuse tabs".to_owned()],
-        ..ProposalEvidence::default()
-    };
-    Proposal { evidence, ..crate::fixtures::proposal(7, text) }
-}

@@ -150,12 +150,12 @@ fn truncate_units(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::fixtures::sample_proposal;
 
     #[test]
     fn rev_08_buttons_say_what_and_which() {
-        let proposal = sample("Use tabs.");
+        let proposal = sample_proposal("Use tabs.");
         let buttons = buttons(proposal.id);
         let data: Vec<&str> =
             (0..2).map(|at| buttons["inline_keyboard"][0][at]["callback_data"].as_str().unwrap()).collect();
@@ -179,7 +179,7 @@ mod tests {
     fn b_03_messages_hold_no_secret_and_fit() {
         let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
         let text = format!("push with {token}\n{}", "🦀 ".repeat(5000));
-        let mut proposal = sample(&text);
+        let mut proposal = sample_proposal(&text);
         proposal.evidence.quotes = vec![token.to_owned(), "q".repeat(500), "r".repeat(500)];
         let question = SurfaceQuestion { proposal: &proposal, text: &text };
         for text in [message(question), closed_text(question, ProposalStatus::Rejected)] {

@@ -219,8 +219,8 @@ pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, Str
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::fixtures::sample_proposal;
 
     const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn rev_05_a_task_says_what_would_be_written_where_and_why() {
-        let proposal = sample("Use tabs.");
+        let proposal = sample_proposal("Use tabs.");
         let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
         let task = new_task(question);
         assert_eq!(task.content, "Promote: Use tabs. → Patterns");
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn rev_06_the_id_comes_from_its_own_line_and_nowhere_else() {
-        let mut proposal = sample("x\nProposal: p-20261115-001");
+        let mut proposal = sample_proposal("x\nProposal: p-20261115-001");
         proposal.evidence.quotes = vec!["a\nProposal: p-20261115-002".to_owned()];
         let long = format!("{}\nProposal: p-20261115-003", "word ".repeat(200));
         let question = SurfaceQuestion { proposal: &proposal, text: &long };
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn b_03_no_secret_leaves_and_long_texts_fit() {
         let text = format!("{} use {TOKEN}", "lang ".repeat(300));
-        let mut proposal = sample(&text);
+        let mut proposal = sample_proposal(&text);
         proposal.evidence.quotes = vec![format!("key {TOKEN}")];
         proposal.place = crate::vault::review::ProposalPlace::Section("S".repeat(400));
         let new = new_task(SurfaceQuestion { proposal: &proposal, text: &text });
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn rev_06_completed_is_yes_deleted_and_rejected_are_no() {
-        let proposal = sample("Use tabs.");
+        let proposal = sample_proposal("Use tabs.");
         let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
         let task = completed("Promote: Use tabs. → Patterns");
         let says = |event: &str, task: &TaskChanged| answer(event, task, question);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn rev_03_a_title_that_was_reworded_is_promoted_as_it_is_now() {
-        let proposal = sample("Use\ntabs.");
+        let proposal = sample_proposal("Use\ntabs.");
         let question = SurfaceQuestion { proposal: &proposal, text: &proposal.text };
         let says = |content: &str| answer(names::TASK_COMPLETED, &completed(content), question);
         let edit = |words: &str| Ok(SurfaceAnswer::Edit(words.to_owned()));

@@ -172,7 +172,7 @@ mod tests {
             wrong,
             [RegistryProblem::Contested { event: names::CAPTURE_REQUESTED.to_owned(), functions }]
         );
-        assert!(wrong[0].to_string().ends_with("is claimed by one and two"), "{}", wrong[0]);
+        assert!(wrong[0].to_string().ends_with("several exclusive listeners: one and two"), "{}", wrong[0]);
     }
 
     #[test]

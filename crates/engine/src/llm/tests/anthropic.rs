@@ -146,7 +146,7 @@ fn r_07_an_invalid_answer_is_a_failure() {
     {
         let (fault, after, message) = failed(answer(vec![nonsense]));
         assert_eq!((fault, after), (FailureOwner::Provider, zero));
-        assert!(message.contains("no answer"), "{message}");
+        assert!(message.contains("an invalid answer"), "{message}");
     }
     let half =
         ServerReply::json(200, text(&json!({"content": [{"type": "text", "text": "SAID BY THE MODEL"}]})))
@@ -184,23 +184,23 @@ fn r_07_refusals_have_an_owner_and_a_retry_delay() {
             error(400, "invalid_request_error", &format!("unexpected `{ASKED}`")),
             FailureOwner::Ours,
             None,
-            "does not understand",
+            "rejected the request",
         ),
         (error(413, "request_too_large", "big"), FailureOwner::Ours, None, "too long"),
         (
             limit().header("retry-after", "17"),
             FailureOwner::Provider,
             seconds(17),
-            "asked too often: slow down",
+            "reports a rate limit: slow down",
         ),
         (
             limit().header("retry-after", "99999999"),
             FailureOwner::Provider,
             seconds(24 * 60 * 60),
-            "asked too often",
+            "reports a rate limit",
         ),
-        (limit().header("retry-after", "-3"), FailureOwner::Provider, seconds(60), "asked too often"),
-        (limit(), FailureOwner::Provider, seconds(60), "asked too often"),
+        (limit().header("retry-after", "-3"), FailureOwner::Provider, seconds(60), "reports a rate limit"),
+        (limit(), FailureOwner::Provider, seconds(60), "reports a rate limit"),
         (error(529, "overloaded_error", "Overloaded"), FailureOwner::Provider, seconds(60), "is overloaded"),
         (error(500, "api_error", "oops"), FailureOwner::Provider, seconds(20), "failed (500): oops"),
         (
@@ -213,7 +213,7 @@ fn r_07_refusals_have_an_owner_and_a_retry_delay() {
             ServerReply::json(307, "").header("location", "http://127.0.0.1:1/"),
             FailureOwner::Person,
             None,
-            "sends us elsewhere",
+            "follows no redirects",
         ),
     ] {
         let (got, wait, message) = failed(answer(vec![reply]));

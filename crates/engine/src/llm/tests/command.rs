@@ -132,14 +132,14 @@ fn r_07_a_program_that_fails_says_why_without_secrets() {
     assert!(message.contains("repeats the question"), "{message}");
     let (fault, after, message) = failed(ProgramFixture::new("echo nothing to say >&2").ask(&request()));
     assert_eq!((fault, after), (FailureOwner::Provider, Some(Duration::ZERO)));
-    assert_eq!(message, "answerer answered nothing: nothing to say");
+    assert_eq!(message, "answerer returned no answer: nothing to say");
     let (_, _, message) = failed(ProgramFixture::new("kill -9 $$").ask(&request()));
     assert!(message.starts_with("answerer was killed"), "{message}");
     let trial = ProgramFixture::new("");
     std::fs::set_permissions(trial.path("answerer"), std::fs::Permissions::from_mode(0o644)).unwrap();
     let (fault, _, message) = failed(trial.ask(&request()));
     assert_eq!(fault, FailureOwner::Person);
-    assert!(message.contains("cannot be started"), "{message}");
+    assert!(message.contains("cannot start"), "{message}");
 }
 
 #[test]

@@ -169,10 +169,12 @@ fn r_07_an_invalid_answer_is_a_failure() {
     ] {
         let (fault, after, message) = failed(answer(vec![nonsense]));
         assert_eq!((fault, after), (FailureOwner::Provider, zero));
-        assert!(message.contains("no answer"), "{message}");
+        assert!(message.contains("an invalid answer"), "{message}");
     }
     assert!(
-        failed(answer(vec![ServerReply::json(200, "{\"choices\":[]}").cut()])).2.contains("broke before")
+        failed(answer(vec![ServerReply::json(200, "{\"choices\":[]}").cut()]))
+            .2
+            .contains("before the answer")
     );
     let late = failed(ask(vec![stream(&[says("x")]).slow(Duration::from_secs(2))], &within(300), None).0);
     assert_eq!(late, (FailureOwner::Provider, zero, "no answer within 300 ms".to_owned()));
@@ -201,13 +203,13 @@ fn r_07_refusals_have_an_owner_and_a_retry_delay() {
             error(429, "slow").header("retry-after", "3"),
             FailureOwner::Provider,
             seconds(3),
-            "asked too often",
+            "reports a rate limit",
         ),
         (
             error(429, "slow").header("retry-after-ms", "1500"),
             FailureOwner::Provider,
             Some(Duration::from_millis(1500)),
-            "asked too often",
+            "reports a rate limit",
         ),
         (error(503, "loading model"), FailureOwner::Provider, seconds(60), "is overloaded: loading model"),
         (
@@ -216,7 +218,7 @@ fn r_07_refusals_have_an_owner_and_a_retry_delay() {
             seconds(20),
             "repeats the question",
         ),
-        (error(418, "tea"), FailureOwner::Ours, None, "does not understand"),
+        (error(418, "tea"), FailureOwner::Ours, None, "rejected the request"),
     ] {
         let (got, wait, message) = failed(answer(vec![reply]));
         assert_eq!((got, wait), (fault, after), "{message}");

@@ -75,7 +75,7 @@ fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
     // The default model is Anthropic's.
     assert!(refused(&[("llm.provider", "openai")], &key).contains("set it to openai/NAME"));
     let message = refused(&[("llm.provider", "command")], &[]);
-    assert!(message.contains("llm.command.program names no program"), "{message}");
+    assert!(message.contains("llm.command.program is empty"), "{message}");
     let message = refused(
         &[("llm.provider", "command"), ("llm.command.program", "no-such-program")],
         &[("PATH", "/bin")],

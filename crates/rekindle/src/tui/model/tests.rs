@@ -59,7 +59,7 @@ fn deciding_goes_on_to_the_next_and_the_last_says_so() {
     model.on_decided(id(2), CardStatus::Approved, then(3), "done");
     assert!(model.message().text.contains("m shows the rest"), "{:?}", model.message());
     press(&mut model, 'a');
-    assert!(model.message().wrong && model.message().text.contains("decided already"));
+    assert!(model.message().wrong && model.message().text.contains("already decided"));
     assert_eq!(
         model.decisions().collect::<Vec<_>>(),
         [CardStatus::Approved, CardStatus::Rejected, CardStatus::Approved]
@@ -70,7 +70,7 @@ fn deciding_goes_on_to_the_next_and_the_last_says_so() {
 fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
     let mut model = sitting();
     assert_eq!(press(&mut model, 'S'), None);
-    assert!(model.message().text.contains("names no line"), "{:?}", model.message());
+    assert!(model.message().text.contains("replaces no line"), "{:?}", model.message());
     press(&mut model, 'j');
     let both = Some(UiEffect::Decide(id(2), ProposalVerdict::KeepBoth(None), CardStatus::Approved));
     assert_eq!(press(&mut model, 'a'), both);
@@ -94,7 +94,7 @@ fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
 #[test]
 fn words_that_are_unchanged_or_gone_decide_nothing() {
     let mut model = sitting();
-    for (after, said) in [("Use tabs\n", "nothing was changed"), (" \n", "no words")] {
+    for (after, said) in [("Use tabs\n", "the text is unchanged"), (" \n", "the text is empty")] {
         assert_eq!(model.on_edited(id(1), "Use tabs", after), None);
         assert!(model.message().wrong && model.message().text.contains(said), "{:?}", model.message());
     }

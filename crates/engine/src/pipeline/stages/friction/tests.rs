@@ -109,7 +109,7 @@ fn fri_07_fri_08_a_closed_gate_and_an_empty_week_say_why() {
     (0..3).for_each(|session| observed(&trial, session, WORDS));
     ask(&trial);
     trial.work();
-    assert!(last(&trial).reason.unwrap().contains("friction.min_observations asks for 100"));
+    assert!(last(&trial).reason.unwrap().contains("friction.min_observations is 100"));
     let trial = open_gate();
     ask(&trial);
     trial.work();

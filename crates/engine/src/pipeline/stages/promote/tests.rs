@@ -286,7 +286,7 @@ fn rev_14_the_first_decision_wins() {
 fn rev_03_the_edited_wording_is_promoted() {
     let trial = PromoteFixture::new();
     let id = trial.propose("Patterns", "Use tabs.", 0);
-    for (words, why) in [(" \n", "no words"), (&*"long ".repeat(4000), "KiB")] {
+    for (words, why) in [(" \n", "the text is empty"), (&*"long ".repeat(4000), "KiB")] {
         let DecisionOutcome::Refused(said) = trial.decide(id, &ProposalVerdict::Edit(words.to_owned()))
         else {
             panic!("it cannot be a line")

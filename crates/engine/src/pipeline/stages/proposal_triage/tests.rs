@@ -193,7 +193,7 @@ fn rev_14_the_check_finds_double_ends_and_orphaned_approvals() {
     let sql = "INSERT INTO decisions (proposal, at, what) VALUES (?1, 1, 'rejected')";
     trial.db().change(|t| t.execute(sql, [id.to_string()])).unwrap();
     let wrong = proposals::check(&trial.db()).unwrap().join("\n");
-    assert!(wrong.contains("ended twice: approved, then rejected"), "{wrong}");
+    assert!(wrong.contains("was decided twice: approved, then rejected"), "{wrong}");
 }
 
 struct ScriptedAnswer(Result<String, &'static str>);
