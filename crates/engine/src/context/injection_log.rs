@@ -192,7 +192,7 @@ impl InjectionRecord {
         for injection in &self.injections {
             match (injection.what, turns.last_mut()) {
                 (InjectionMoment::Prompt, _) => {
-                    turns.push(InjectedTurn { prompt: injection, tools: Vec::new() })
+                    turns.push(InjectedTurn { prompt: injection, tools: Vec::new() });
                 }
                 (InjectionMoment::Tool, Some(turn)) => turn.tools.push(injection),
                 _ => {}

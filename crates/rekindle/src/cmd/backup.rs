@@ -1,13 +1,12 @@
 //! `rekindle backup`: writes everything into one file.
 
-use std::fs::OpenOptions;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::text::plural::count_phrase;
-use rekindle_engine::ops::backup::{self, BackupReport, write_backup};
+use rekindle_engine::ops::backup::{BackupReport, write_backup};
+use rekindle_engine::platform::disk;
 
 use crate::app::CommandContext;
 use crate::error::CliError;
@@ -47,35 +46,36 @@ impl BackupArgs {
             return self.to_stdout(context);
         }
         let path = context.cwd.join(file);
-        let partial = path.with_added_extension("partial");
         if path.exists() && !self.force {
-            return Err(CliError::usage(format!("{} exists already", path.display()))
+            return Err(CliError::usage(format!("{} already exists", path.display()))
                 .hint("name another file, or replace it with `--force`"));
         }
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             CliError::new(format!("cannot write {}: {error}", path.display()))
                 .hint("check that the folder exists, can be written to and has room")
         };
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut output = options.open(&partial).map_err(failed)?;
-        let written = context
-            .out
-            .with_progress("backing up", || write_backup(&context.home, &context.places, &mut output, now));
-        let written = written.and_then(|report| {
-            let published = output.sync_all().and_then(|()| std::fs::rename(&partial, &path));
-            published.map(|()| report).map_err(backup::Error::Output)
+        if !path.parent().is_some_and(Path::is_dir) {
+            return Err(failed(io::ErrorKind::NotFound.into()));
+        }
+        let mut outcome = None;
+        let written = context.out.with_progress("backing up", || {
+            disk::write_atomic_with(&path, &mut |file| {
+                let report = write_backup(&context.home, &context.places, file, now);
+                let done = report.as_ref().map(|_| ()).map_err(|_| io::Error::other("the backup failed"));
+                outcome = Some(report);
+                done
+            })
         });
-        let report = written.inspect_err(|_| {
-            std::fs::remove_file(&partial).ignore_failure("the error to report is that of the backup");
-        })?;
+        let report = match outcome {
+            Some(report) => report?,
+            None => return written.map_err(failed),
+        };
+        written.map_err(failed)?;
         self.tell(context, &report, &path)
     }
 
     fn to_stdout(&self, context: &CommandContext<'_>) -> Result<(), CliError> {
-        let mut output = std::io::stdout().lock();
+        let mut output = io::stdout().lock();
         if output.is_terminal() {
             return Err(CliError::usage("a backup is not text, so it is not written to a terminal")
                 .hint("name a file, or pipe the output: `rekindle backup - | age -p > FILE`"));

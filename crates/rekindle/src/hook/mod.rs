@@ -159,6 +159,9 @@ fn begin(work: impl FnOnce() -> HookContext + Send + 'static) -> Receiver<HookCo
     found
 }
 
+/// The folder of the log of hooks, and the line to append there.
+type LogLine = (PathBuf, HookReport);
+
 impl HookArgs {
     pub(crate) fn run(self, global: &GlobalOptions) {
         let began = Instant::now();
@@ -205,11 +208,7 @@ impl HookArgs {
     }
 
     /// Runs `work` and turns a panic into a log line.
-    fn guarded(
-        &self,
-        home: &HomeFolder,
-        work: impl FnOnce() -> Option<(PathBuf, HookReport)>,
-    ) -> Option<(PathBuf, HookReport)> {
+    fn guarded(&self, home: &HomeFolder, work: impl FnOnce() -> Option<LogLine>) -> Option<LogLine> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Some((home.root().join("state").join("logs"), panicked())))
     }
@@ -220,7 +219,7 @@ impl HookArgs {
         &self,
         home: &HomeFolder,
         global: &GlobalOptions,
-    ) -> Result<(DataPaths, LoadedConfig), Option<(PathBuf, HookReport)>> {
+    ) -> Result<(DataPaths, LoadedConfig), Option<Box<LogLine>>> {
         let cwd = std::env::current_dir().ok();
         let person = environment::home_folder();
         let place = cwd.as_deref().and_then(|cwd| project::locate(cwd, person.as_deref()));
@@ -228,11 +227,11 @@ impl HookArgs {
         let fallback = home.root().join("state").join("logs");
         let settings = match config::read(home, root, &global.settings) {
             Ok(settings) => settings,
-            Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
+            Err(error) => return Err(Some(Box::new((fallback, HookReport::failed(error))))),
         };
         let places = match home.data_paths(&settings.config) {
             Ok(places) => places,
-            Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
+            Err(error) => return Err(Some(Box::new((fallback, HookReport::failed(error))))),
         };
         // The kill switches forbid even a log line (OPS-03, EXE-16).
         match !settings.config.memory.enabled || places.stop_file().exists() {
@@ -253,17 +252,12 @@ impl HookArgs {
     }
 
     /// Writes the input of a hook that ran out of time.
-    fn finish_late(
-        &self,
-        home: &HomeFolder,
-        global: &GlobalOptions,
-        id: &ChangeId,
-    ) -> Option<(PathBuf, HookReport)> {
+    fn finish_late(&self, home: &HomeFolder, global: &GlobalOptions, id: &ChangeId) -> Option<LogLine> {
         background::detach();
         let input = deadline::read_value(&mut std::io::stdin().lock());
         let (places, settings) = match self.set_up(home, global) {
             Ok(found) => found,
-            Err(instead) => return instead,
+            Err(instead) => return instead.map(|line| *line),
         };
         let logs = places.logs_folder();
         let signal = match input.map_err(HookReport::failed).and_then(|input| self.signal(&input)) {
@@ -289,11 +283,11 @@ impl HookArgs {
         global: &GlobalOptions,
         deadline: &Arc<HookDeadline>,
         id: &ChangeId,
-    ) -> Option<(PathBuf, HookReport)> {
+    ) -> Option<LogLine> {
         let input = deadline.input();
         let (places, settings) = match self.set_up(home, global) {
             Ok(found) => found,
-            Err(instead) => return instead,
+            Err(instead) => return instead.map(|line| *line),
         };
         let logs = places.logs_folder();
         let input = match input.recv_timeout(deadline.remaining()) {

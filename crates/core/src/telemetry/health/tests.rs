@@ -191,7 +191,7 @@ fn o11_08_the_checks_of_agents_and_sessions_fail_for_their_fault() {
     passes(|facts| (facts.agents[1].last_call, facts.agents[1].last_used) = (None, Some(hours_ago(2000))));
     fails("agentsSilent", |facts| facts.agents[0].last_call = Some(hours_ago(72)));
     passes(|facts| {
-        (facts.agents[0].last_call, facts.agents[0].last_used) = (Some(hours_ago(72)), Some(hours_ago(71)))
+        (facts.agents[0].last_call, facts.agents[0].last_used) = (Some(hours_ago(72)), Some(hours_ago(71)));
     });
     // Ten of ten sessions of a newcomer were skipped.
     let minimum = "too few messages of yours: 5 are needed (capture.min_user_messages)".to_owned();

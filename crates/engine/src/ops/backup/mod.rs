@@ -107,6 +107,7 @@ impl Error {
         move |cause| Self::Io { action, path: path.to_owned(), cause }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes errors by value")]
     fn damaged(problem: impl ToString) -> Self {
         Self::Damaged { problem: problem.to_string() }
     }

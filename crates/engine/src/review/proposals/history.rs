@@ -176,7 +176,7 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
                     ));
                 }
                 (None, false) => {
-                    wrong.push(format!("{id} was {} while it was pending", line.change.as_str()))
+                    wrong.push(format!("{id} was {} while it was pending", line.change.as_str()));
                 }
                 _ => {}
             }
