@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures cold recall, in turns with an empty program, an FTS5 query and a tantivy query over the same memories. docs/benchmarks.md
-# explains the measurements. Takes a few minutes, most of them for embedding.
+# Measures cold recall, in turns with an empty program, an FTS5 query and a tantivy query over the same memories.
+# docs/benchmarks.md explains the measurements. Takes a few minutes, most of them for embedding.
 #
 #   --full           also 3,000, 10,000 and 100,000 memories (the last with mostly synthetic vectors), and a plot of growth
 #   --computed       compute the vectors of the 100,000 memories too (half an hour more on two processors)
@@ -49,7 +49,7 @@ real() { (cd "$1" && pwd); }
 # Copy the binary, as an installation does: the page cache holds a file written by a linker in small pieces.
 programs="$(real "$work")/programs"
 rm -rf "$programs" && mkdir "$programs"
-cp "$target/release/rekindle" "$target/release/examples/empty" "$target/release/examples/bulk" "$target/release/examples/synthetic_vectors" \
+cp "$target/release/rekindle" "$target"/release/examples/{empty,bulk,synthetic_vectors} \
   "$target"/bench/release/{measure,corpus,fts5,tantivy_bm25} "$programs"
 # The page cache may hold an index of an earlier run in small pieces, because the system reclaims idle pages. Dropping it
 # from the cache makes the next read use large pages, as after a reboot. The same goes for FTS5's file. GNU `dd` can do it.
