@@ -36,9 +36,9 @@ done
 [ -z "$computed" ] || { sizes="$sizes${made_up:+,$made_up}"; made_up=; }
 [ -z "$made_up" ] || more+=(--made-up "$made_up")
 cargo build --release --package rekindle --bin rekindle
-cargo build --release --package rekindle-testkit --example empty
-cargo build --release --package rekindle-embed --example bulk
-cargo build --release --package rekindle-engine --example synthetic_vectors
+# One command, because cargo selects the features of the dependencies for each command anew.
+cargo build --release --package rekindle-testkit --package rekindle-embed --package rekindle-engine \
+  --example empty --example bulk --example synthetic_vectors
 cargo build --release --locked --manifest-path bench/Cargo.toml --target-dir "$target/bench"
 if [ -z "$work" ]; then
   work=$(mktemp -d)
