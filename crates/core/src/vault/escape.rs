@@ -5,6 +5,7 @@
 //! the document still shows the original words.
 
 use super::lines::blocks::{closes_fence, is_conflict, is_rule, marker, parse_atx_heading, parse_fence};
+use super::lines::html::parse_html;
 
 /// The structure that a text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +211,10 @@ fn begins_block(text: &str, style: EscapeStyle) -> bool {
         || parse_atx_heading(text).is_some()
         || text.starts_with("```")
         || text.starts_with("~~~")
-        || style == EscapeStyle::Words && (text.starts_with('>') || matches!(marker(text), Some((_, None))))
+        || style == EscapeStyle::Words
+            && (text.starts_with('>')
+                || parse_html(text, false).is_some()
+                || matches!(marker(text), Some((_, None))))
 }
 
 /// The position of the delimiter in `12. `, or in `12\. `, which escapes it already. A digit cannot be
@@ -255,6 +259,9 @@ pub(crate) mod tests {
                     "\\# c",
                     "\\\\- d",
                     "> e",
+                    "<pre>",
+                    "<div>",
+                    "</script >",
                     "\t",
                     "    ",
                     "**",

@@ -110,7 +110,10 @@ pub(super) fn below_heading(file: &CollectedFile<'_>, section: &Range<usize>) ->
     let is_above = |at: &usize| {
         matches!(
             file.lines[*at].kind,
-            LineKind::Heading { .. } | LineKind::Underline { .. } | LineKind::Blank | LineKind::Comment
+            LineKind::Heading { .. }
+                | LineKind::HeadingContinuation { .. }
+                | LineKind::Blank
+                | LineKind::Comment
         )
     };
     section.clone().find(|at| !is_above(at)).unwrap_or(section.end)..section.end
@@ -162,7 +165,7 @@ fn sections(lines: &[MarkdownLine<'_>], range: Range<usize>) -> Vec<NoteSection>
 
 fn count_words(line: &MarkdownLine<'_>) -> usize {
     match line.kind {
-        LineKind::Comment | LineKind::Frontmatter | LineKind::Underline { .. } => 0,
+        LineKind::Comment | LineKind::Frontmatter | LineKind::HeadingContinuation { .. } => 0,
         _ if line.text.is_ascii() => {
             let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
             let bytes = line.text.as_bytes();

@@ -66,6 +66,9 @@ impl LogTail {
             block.push('\n');
         }
         block.push_str(&render(section));
+        if block.starts_with('\n') && self.ending.would_merge() {
+            block.insert(0, '\n');
+        }
         block.replace('\n', self.ending.newline())
     }
 }

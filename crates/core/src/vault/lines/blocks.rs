@@ -70,3 +70,57 @@ pub(super) fn parse_underline(text: &str) -> Option<u8> {
     let all = |mark: char| !text.is_empty() && text.chars().all(|c| c == mark);
     if all('=') { Some(1) } else { all('-').then_some(2) }
 }
+
+/// The number of cells if `text` were a table row.
+pub(super) fn table_cells(text: &str) -> usize {
+    let text = text.trim();
+    let text = text.strip_prefix('|').unwrap_or(text);
+    let mut escaped = false;
+    let mut cells = 1;
+    let mut ended = false;
+    for byte in text.bytes() {
+        ended = byte == b'|' && !escaped;
+        cells += usize::from(ended);
+        escaped = byte == b'\\' && !escaped;
+    }
+    cells - usize::from(ended)
+}
+
+/// The number of cells if `text` is the row that separates a table's header from its body.
+pub(super) fn delimited_cells(text: &str) -> Option<usize> {
+    let is_delimiter = |cell: &str| {
+        let cell = cell.trim();
+        let dashes = cell.strip_prefix(':').unwrap_or(cell);
+        let dashes = dashes.strip_suffix(':').unwrap_or(dashes);
+        !dashes.is_empty() && dashes.bytes().all(|byte| byte == b'-')
+    };
+    let text = text.trim();
+    let inner = text.strip_prefix('|').unwrap_or(text);
+    let inner = inner.strip_suffix('|').unwrap_or(inner);
+    (text.contains('|') && inner.split('|').all(is_delimiter)).then(|| table_cells(text))
+}
+
+/// True if `text` is a complete link definition, which no reader shows.
+pub(super) fn is_link_definition(text: &str) -> bool {
+    let split = || text.strip_prefix('[')?.split_once("]:");
+    let Some((label, rest)) =
+        split().filter(|(label, _)| !label.trim().is_empty() && !label.contains(['[', ']']))
+    else {
+        return false;
+    };
+    let rest = rest.trim();
+    let (link, title) = match rest.strip_prefix('<') {
+        Some(rest) => rest.split_once('>').unwrap_or_default(),
+        None => rest.split_once([' ', '\t']).unwrap_or((rest, "")),
+    };
+    let title = title.trim();
+    let quoted = |open: char, close: char| {
+        title
+            .strip_prefix(open)
+            .and_then(|title| title.strip_suffix(close))
+            .is_some_and(|title| !title.contains([open, close]))
+    };
+    !link.is_empty()
+        && !label.ends_with('\\')
+        && (title.is_empty() || quoted('"', '"') || quoted('\'', '\'') || quoted('(', ')'))
+}

@@ -25,6 +25,8 @@ pub struct DocumentEnding {
     endings: [(&'static str, usize); 3],
     /// The last line: true if blank, and true if it has a line end. `None` without a line.
     last: Option<(bool, bool)>,
+    /// True if the last line ends in a lone `\r`.
+    ends_in_return: bool,
 }
 
 impl Default for DocumentEnding {
@@ -36,6 +38,7 @@ impl Default for DocumentEnding {
             lines: 0,
             endings,
             last: None,
+            ends_in_return: false,
         }
     }
 }
@@ -66,6 +69,7 @@ impl DocumentEnding {
             if let Some(count) = self.endings.iter_mut().find(|(ending, _)| *ending == line.ending) {
                 count.1 += 1;
             }
+            self.ends_in_return = line.ending == "\r";
             self.last = Some((is_blank, !line.ending.is_empty() || text.is_empty()));
         }
     }
@@ -78,6 +82,11 @@ impl DocumentEnding {
     /// True if appended text would begin a new line.
     pub fn is_ended(&self) -> bool {
         self.last.is_none_or(|(_, ended)| ended)
+    }
+
+    /// True if an appended line end would become one with the last: `\r` and `\n` make `\r\n`.
+    pub(crate) fn would_merge(&self) -> bool {
+        self.ends_in_return && self.newline() == "\n"
     }
 
     /// True if the last line is blank, or there is none.

@@ -1,11 +1,12 @@
 //! Markdown as lines with exact byte ranges: just enough structure to know where a change may go.
 //!
 //! A full Markdown parser answers how a document looks, but we need the position of each byte. So this module
-//! applies the block rules of CommonMark line by line (list items and their continuation, fences, comments,
-//! headings of both sorts) and ignores everything inside of a line.
+//! applies the block rules of CommonMark line by line (list items and their continuation, quotes, tables, fences,
+//! HTML, headings of both sorts) and ignores everything inside of a line.
 
 pub(crate) mod blocks;
 mod document_ending;
+pub(crate) mod html;
 #[cfg(test)]
 pub(crate) mod tests;
 mod walker;
@@ -51,17 +52,17 @@ pub enum LineKind<'a> {
     Fence,
     /// Part of an HTML comment that begins its line.
     Comment,
-    /// A heading outside of lists; for an underlined one, the line with the words.
+    /// The first line of a heading outside of lists and quotes.
     Heading {
         /// The heading level, 1 to 6.
         level: u8,
-        /// The words without the hashes around them.
+        /// The words without the hashes around them. Those of an underlined heading can have several lines.
         title: &'a str,
-        /// True if the next line underlines it.
+        /// True if a line below underlines it.
         underlined: bool,
     },
-    /// The underline of the heading before it.
-    Underline {
+    /// A further line of an underlined heading: more words, or the underline.
+    HeadingContinuation {
         /// The heading level: 1 for `===`, 2 for `---`.
         level: u8,
     },
@@ -127,6 +128,13 @@ pub enum OpenBlock {
         /// The line that opens it.
         line: usize,
     },
+    /// An open HTML element with verbatim content, such as `<pre>`.
+    Html {
+        /// The line that opens it.
+        line: usize,
+        /// The text that closes it.
+        close: &'static str,
+    },
 }
 
 impl OpenBlock {
@@ -135,6 +143,7 @@ impl OpenBlock {
         match self {
             Self::Fence { mark, length, .. } => mark.to_string().repeat(length),
             Self::Comment { .. } => "-->".to_owned(),
+            Self::Html { close, .. } => close.to_owned(),
         }
     }
 }
@@ -154,6 +163,14 @@ pub enum BrokenDocument {
         /// The line that opens it.
         line: usize,
     },
+    /// An HTML element such as `<pre>` is never closed, so everything after it is HTML.
+    #[error("line {line} opens an HTML block that is never closed; close it with `{close}` and try again")]
+    Html {
+        /// The line that opens it.
+        line: usize,
+        /// The text that closes it.
+        close: &'static str,
+    },
     /// The file contains two versions of the document.
     #[error("line {line} is a merge-conflict marker; keep one of the two versions and try again")]
     Conflict {
@@ -166,7 +183,10 @@ impl BrokenDocument {
     /// The line of the problem.
     pub fn line(&self) -> usize {
         match *self {
-            Self::Fence { line } | Self::Comment { line } | Self::Conflict { line } => line,
+            Self::Fence { line }
+            | Self::Comment { line }
+            | Self::Html { line, .. }
+            | Self::Conflict { line } => line,
         }
     }
 }
@@ -206,10 +226,11 @@ pub fn parse_lines(text: &str) -> MarkdownLines<'_> {
     let mut walker = LineWalker::default();
     for at in body..lines.len() {
         let (kind, depth) = walker.step(lines[at].text, lines[at].number);
-        if let LineKind::Underline { level } = kind
-            && let Some(words) = at.checked_sub(1).and_then(|before| lines.get_mut(before))
-        {
-            words.kind = LineKind::Heading { level, title: words.text.trim(), underlined: true };
+        if let LineKind::HeadingContinuation { level } = kind {
+            let first = lines.partition_point(|line| line.number < walker.heading_line);
+            let title = text[lines[first].text_start..lines[at].start].trim();
+            lines[first + 1..at].iter_mut().for_each(|line| line.kind = kind.clone());
+            lines[first].kind = LineKind::Heading { level, title, underlined: true };
         }
         lines[at].kind = kind;
         lines[at].depth = depth;
@@ -228,6 +249,7 @@ pub fn read(text: &str) -> Result<Vec<MarkdownLine<'_>>, BrokenDocument> {
     match walk.open {
         Some(OpenBlock::Fence { line, .. }) => Err(BrokenDocument::Fence { line }),
         Some(OpenBlock::Comment { line }) => Err(BrokenDocument::Comment { line }),
+        Some(OpenBlock::Html { line, close }) => Err(BrokenDocument::Html { line, close }),
         None => Ok(walk.lines),
     }
 }
@@ -310,7 +332,12 @@ impl LineInsertion {
         if unended {
             block.pop();
         }
-        (position, block.replace('\n', newline_of(text)))
+        let newline = newline_of(text);
+        // `\r` before `\n` would be one line end instead of two.
+        if newline == "\n" && block.starts_with('\n') && text[..position].ends_with('\r') {
+            block.insert(0, '\n');
+        }
+        (position, block.replace('\n', newline))
     }
 
     /// The document with the lines inserted, if all old lines keep their structural role: an item could

@@ -12,6 +12,10 @@ const PIECES: &[&str] = &[
     "## Proposed for: Patterns",
     "Patterns\n===",
     "Lessons\n---",
+    "Two\nlines\n===",
+    "<div>\n# no",
+    "<pre>\n\n# no\n</pre>",
+    "<pre>",
     "- (2026-01-02) keep it",
     "- (2026-01-02) kept <!-- p-20260102-001 user -->",
     "* starred",
@@ -166,6 +170,43 @@ fn items_take_their_continuation_and_leave_what_follows() {
 }
 
 #[test]
+fn an_underlined_heading_takes_all_lines_of_its_paragraph() {
+    let text = "a\n\nHard\nRules\n---\n- b\n";
+    assert_eq!(headings(text), [(2, "Hard\nRules")]);
+    let lines = parse_lines(text).lines;
+    assert!(matches!(lines[2].kind, LineKind::Heading { underlined: true, .. }));
+    assert_eq!(lines[3].kind, LineKind::HeadingContinuation { level: 2 });
+    assert_eq!(headings("[1]: https://example.org\n---\n"), []);
+}
+
+#[test]
+fn a_quote_ends_an_item_and_a_list_ends_a_quote() {
+    let lines = parse_lines("- a\n> b\nlazy\n2. c\n").lines;
+    assert_eq!(item_lines(&lines, 0), 0..1);
+    assert_eq!(lines[1].depth, 0);
+    assert_eq!(lines[2].kind, LineKind::Text { lazy: true });
+    assert!(matches!(lines[3].kind, LineKind::Item { depth: 1, .. }));
+    assert_eq!(headings("> a\n===\n"), []);
+    assert_eq!(headings("> # a\nb\n===\n"), [(1, "b")]);
+}
+
+#[test]
+fn an_empty_item_ends_at_a_blank_line() {
+    let lines = parse_lines("-\n\n  a\n").lines;
+    assert_eq!(lines[2].depth, 0);
+}
+
+#[test]
+fn headings_in_html_and_tables_are_none() {
+    assert_eq!(headings("<div>\n# no\n\n# yes\n"), [(1, "yes")]);
+    assert_eq!(headings("<pre>\n\n# no\n</PRE>\n# yes\n"), [(1, "yes")]);
+    assert_eq!(headings("<b>words</b>\n===\n"), [(1, "<b>words</b>")]);
+    assert_eq!(headings("a | b\n--|--\n1 | 2\n---\n# yes\n"), [(1, "yes")]);
+    let unclosed = BrokenDocument::Html { line: 1, close: "</pre>" };
+    assert_eq!(read("<pre>\n# no\n"), Err(unclosed));
+}
+
+#[test]
 fn newline_style_is_the_commonest() {
     assert_eq!(newline_of("a\r\nb\r\nc\n"), "\r\n");
     assert_eq!(newline_of("a\rb\r"), "\r");
@@ -184,5 +225,6 @@ fn heading_words_forgive_decoration() {
 fn a_line_of_nothing_but_markers_is_quick() {
     let text = format!("{}x\n{}- y\n# End\n", "* ".repeat(200_000), " ".repeat(200));
     assert_eq!(headings(&text), [(1, "End")]);
+    assert_eq!(headings(&format!("{}x\n# End\n", "> ".repeat(200_000))), [(1, "End")]);
     assert!(parse_lines(&text).lines.iter().all(|line| !line.is_blank()));
 }

@@ -1,20 +1,26 @@
-//! The state between lines: open list items, fence, comment and paragraph.
+//! The state between lines: open list items, quote, fence, comment, HTML block and paragraph.
 
 use super::blocks::{
-    closes_fence, is_rule, marker, parse_atx_heading, parse_fence, parse_underline, skip_indent,
+    closes_fence, delimited_cells, is_link_definition, is_rule, marker, parse_atx_heading, parse_fence,
+    parse_underline, skip_indent, table_cells,
 };
+use super::html::{HtmlEnd, closes_html, parse_html};
 use super::{LineKind, OpenBlock};
 
-/// The maximum nesting depth of lists. It bounds the time for a line of a million markers.
+/// The maximum nesting depth of lists, and that of quotes. It bounds the time for a line of a million markers.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ParagraphState {
     #[default]
     None,
-    /// A paragraph outside of lists, quotes and tables, which an underline would make a heading.
-    Top,
-    Contained,
+    /// A paragraph that an underline would make a heading.
+    Words {
+        /// The number of its first line behind link definitions.
+        line: usize,
+        /// The number of table cells on its last line, if that can be a table's header.
+        cells: usize,
+    },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -22,7 +28,19 @@ pub(super) struct LineWalker {
     /// The content columns of the open list items.
     pub(super) containers: Vec<usize>,
     pub(super) open: Option<OpenBlock>,
+    /// True inside of an HTML block that the next blank line ends.
+    in_html: bool,
+    /// True inside of a table, behind its header.
+    in_table: bool,
     paragraph: ParagraphState,
+    /// The number of the line at which the last underlined heading began.
+    pub(super) heading_line: usize,
+    /// True behind the first line of an item that is empty but for its marker.
+    empty_item: bool,
+    /// The state inside of the open quote.
+    quote: Option<Box<LineWalker>>,
+    /// The number of quotes around this one.
+    quotes: usize,
 }
 
 impl LineWalker {
@@ -32,38 +50,48 @@ impl LineWalker {
         if let Some(kind) = self.line_in_open_block(column, rest) {
             return (kind, self.containers.len());
         }
+        let empty_item = std::mem::take(&mut self.empty_item);
         if rest.is_empty() {
-            self.paragraph = ParagraphState::None;
+            (self.paragraph, self.in_table, self.quote) = (ParagraphState::None, false, None);
+            if empty_item {
+                self.containers.pop();
+            }
             return (LineKind::Blank, self.containers.len());
         }
         let matched = self.containers.iter().take_while(|offset| column >= **offset).count();
-        let same_place = matched == self.containers.len();
         let base = matched.checked_sub(1).map_or(0, |last| self.containers[last]);
-        if self.containers.is_empty()
-            && self.paragraph == ParagraphState::Top
-            && column < 4
+        let near = column - base < 4;
+        let quoted = near && self.begins_quote(rest);
+        let same_place = matched == self.containers.len() && (self.quote.is_none() || quoted);
+        if let ParagraphState::Words { line, .. } = self.paragraph
+            && line < number
+            && same_place
+            && near
             && let Some(level) = parse_underline(rest)
         {
-            self.paragraph = ParagraphState::None;
-            return (LineKind::Underline { level }, 0);
+            return (self.underline(rest, level, line), self.containers.len());
         }
+        let continues = same_place && self.paragraph != ParagraphState::None;
         let interrupts = |rest: &str| match marker(rest) {
             Some((width, number)) => {
-                let blocked = number.is_some_and(|n| n != 1) || rest[width..].trim().is_empty();
-                !(same_place && self.paragraph != ParagraphState::None && blocked)
+                !(continues && (number.is_some_and(|n| n != 1) || rest[width..].trim().is_empty()))
             }
             None => false,
         };
-        let near = column - base < 4;
         let begins_item = near && matched < MAX_DEPTH && !is_rule(rest) && interrupts(rest);
         let begins_block = near
             && (begins_item
+                || quoted
                 || is_rule(rest)
                 || parse_fence(rest).is_some()
                 || parse_atx_heading(rest).is_some()
-                || rest.starts_with("<!--"));
-        if !same_place && !begins_block && self.paragraph != ParagraphState::None {
+                || rest.starts_with("<!--")
+                || parse_html(rest, true).is_some());
+        if !same_place && !begins_block && self.in_paragraph() {
             return (LineKind::Text { lazy: true }, self.containers.len());
+        }
+        if !same_place || begins_item {
+            (self.paragraph, self.in_table, self.quote) = (ParagraphState::None, false, None);
         }
         self.containers.truncate(matched);
         let item = if begins_item { Some(self.enter_items(text, column, rest)) } else { None };
@@ -71,16 +99,42 @@ impl LineWalker {
             Some((_, leaf, leaf_near)) => (*leaf, *leaf_near),
             None => (rest, near),
         };
-        let continues = same_place && item.is_none() && self.paragraph != ParagraphState::None;
-        let kind = self.leaf(leaf, leaf_near, continues, number);
+        let kind = self.leaf(leaf, leaf_near, number);
         (item.map_or(kind, |(item, _, _)| item), self.containers.len())
     }
 
-    /// The role of a line inside of an open fence or comment. A list item that ends also ends its open block.
+    /// True if text without a marker would continue a paragraph.
+    fn in_paragraph(&self) -> bool {
+        self.paragraph != ParagraphState::None
+            || self.quote.as_ref().is_some_and(|quote| quote.in_paragraph())
+    }
+
+    fn begins_quote(&self, text: &str) -> bool {
+        text.starts_with('>') && self.quotes < MAX_DEPTH
+    }
+
+    /// Ends the heading that began at `line`. Headings in lists stay words.
+    fn underline<'a>(&mut self, rest: &str, level: u8, line: usize) -> LineKind<'a> {
+        self.paragraph = ParagraphState::None;
+        self.heading_line = line;
+        match self.containers.is_empty() {
+            true => LineKind::HeadingContinuation { level },
+            false if is_rule(rest) => LineKind::Rule,
+            false => LineKind::Text { lazy: false },
+        }
+    }
+
+    /// The role of a line inside of an open fence, comment or HTML block. A list item that ends also ends its
+    /// open block.
     fn line_in_open_block<'a>(&mut self, column: usize, rest: &str) -> Option<LineKind<'a>> {
-        let open = self.open?;
         let base = self.containers.last().copied().unwrap_or(0);
-        if !rest.is_empty() && column < base {
+        let outside = !rest.is_empty() && column < base;
+        if self.in_html {
+            self.in_html = !outside && !rest.is_empty();
+            return self.in_html.then_some(LineKind::Text { lazy: false });
+        }
+        let open = self.open?;
+        if outside {
             self.open = None;
             self.paragraph = ParagraphState::None;
             return None;
@@ -90,6 +144,8 @@ impl LineWalker {
                 (column < base + 4 && closes_fence(rest, mark, length), LineKind::Fence)
             }
             OpenBlock::Comment { .. } => (rest.contains("-->"), LineKind::Comment),
+            OpenBlock::Html { .. } if rest.is_empty() => (false, LineKind::Blank),
+            OpenBlock::Html { close, .. } => (closes_html(rest, close), LineKind::Text { lazy: false }),
         };
         if closed {
             self.open = None;
@@ -121,12 +177,23 @@ impl LineWalker {
             }
             (column, leaf) = (next, after);
         }
+        self.empty_item = leaf.is_empty();
         (item, leaf, near)
     }
 
-    fn leaf<'a>(&mut self, leaf: &'a str, near: bool, continues: bool, number: usize) -> LineKind<'a> {
+    fn leaf<'a>(&mut self, leaf: &'a str, near: bool, number: usize) -> LineKind<'a> {
         let before = std::mem::take(&mut self.paragraph);
+        let in_table = std::mem::take(&mut self.in_table);
+        let quote = self.quote.take();
+        let continues = before != ParagraphState::None;
         if near {
+            if self.begins_quote(leaf) {
+                let quotes = self.quotes + 1;
+                let mut quote = quote.unwrap_or_else(|| Box::new(Self { quotes, ..Self::default() }));
+                quote.step(leaf[1..].strip_prefix([' ', '\t']).unwrap_or(&leaf[1..]), number);
+                self.quote = Some(quote);
+                return LineKind::Text { lazy: false };
+            }
             if let Some((mark, length)) = parse_fence(leaf) {
                 self.open = Some(OpenBlock::Fence { line: number, mark, length });
                 return LineKind::Fence;
@@ -136,6 +203,14 @@ impl LineWalker {
                     self.open = Some(OpenBlock::Comment { line: number });
                 }
                 return LineKind::Comment;
+            }
+            if let Some(end) = parse_html(leaf, continues || in_table) {
+                match end {
+                    HtmlEnd::Blank => self.in_html = true,
+                    HtmlEnd::Close(close) if closes_html(leaf, close) => {}
+                    HtmlEnd::Close(close) => self.open = Some(OpenBlock::Html { line: number, close }),
+                }
+                return LineKind::Text { lazy: false };
             }
             if let Some((level, title)) = parse_atx_heading(leaf) {
                 let top = self.containers.is_empty();
@@ -149,15 +224,24 @@ impl LineWalker {
                 return LineKind::Rule;
             }
         }
-        self.paragraph = if continues {
-            before
-        } else if leaf.is_empty() || !near {
-            ParagraphState::None
-        } else if self.containers.is_empty() && !leaf.starts_with(['>', '|', '<']) {
-            ParagraphState::Top
-        } else {
-            ParagraphState::Contained
+        let first = match before {
+            ParagraphState::Words { line, .. } => line,
+            ParagraphState::None => number,
         };
+        let is_header = leaf.starts_with('|') || first == number && leaf.contains('|');
+        let words = ParagraphState::Words {
+            line: if first == number && is_link_definition(leaf) { number + 1 } else { first },
+            cells: if is_header { table_cells(leaf) } else { 0 },
+        };
+        match before {
+            ParagraphState::Words { cells, .. } if near && delimited_cells(leaf) == Some(cells) => {
+                self.in_table = true;
+            }
+            ParagraphState::Words { .. } => self.paragraph = words,
+            ParagraphState::None if in_table && near => self.in_table = true,
+            ParagraphState::None if leaf.is_empty() || !near => {}
+            ParagraphState::None => self.paragraph = words,
+        }
         LineKind::Text { lazy: false }
     }
 }

@@ -19,8 +19,11 @@ pub fn sections(text: &str) -> Result<Vec<MemorySection>, BrokenDocument> {
         let heading = lines.get(part.start)?;
         let LineKind::Heading { level, title, .. } = heading.kind else { return None };
         let items = items(&lines, part.clone());
+        // An underlined heading can have several lines.
+        let title: Vec<&str> =
+            title.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty()).collect();
         Some(MemorySection {
-            title: escape::unescape_heading(title),
+            title: escape::unescape_heading(&title.join(" ")),
             level,
             line: heading.number,
             range: heading.start..lines[part.end - 1].end(),

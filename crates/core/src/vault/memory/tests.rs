@@ -293,3 +293,22 @@ fn r_15_a_struck_line_keeps_its_scope() {
         assert_eq!((item.text.as_str(), item.superseded), ("Use npm", Some(date(2026, 11, 15))));
     }
 }
+
+#[test]
+fn rev_12_a_heading_of_several_lines_stays_whole() {
+    let text = "## Patterns\n\nwords\n\nHard\nRules\n---\n\n- one\n";
+    let change = add(text, "Patterns", "Use pnpm", "p-20261115-001");
+    let line = "- (2026-11-15) Use pnpm <!-- p-20261115-001 user -->\n";
+    assert_eq!(change.text, text.replace("words\n", &format!("words\n\n{line}")));
+    assert_eq!(sections(text).unwrap()[1].title, "Hard Rules");
+    let change = add(text, "Hard Rules", "Use pnpm", "p-20261115-001");
+    assert_eq!(change.text, format!("{text}{line}"));
+}
+
+#[test]
+fn rev_12_html_is_no_place_for_a_statement() {
+    let text = "## Patterns\n\n<pre>\n- a list in a log\n\n## Hard Rules\n</pre>\n";
+    let change = add(text, "Patterns", "Use pnpm", "p-20261115-001");
+    assert!(change.text.starts_with(text), "{}", change.text);
+    assert_eq!(add(text, "Hard Rules", "Use pnpm", "p-20261115-002").outcome, StatementOutcome::Reflected);
+}
