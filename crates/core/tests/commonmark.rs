@@ -89,7 +89,7 @@ fn parsed(text: &str) -> Outline {
                 }
             }
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if quotes == 0 => {
-                full(&mut outline.fences)
+                full(&mut outline.fences);
             }
             Event::Start(Tag::HtmlBlock)
                 if quotes == 0 && text[range.clone()].trim_start().starts_with("<!--") =>

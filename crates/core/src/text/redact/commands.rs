@@ -208,6 +208,15 @@ fn value_at(text: &str, at: usize, ends: &mut RunEndCache) -> SecretLiteral {
 
 fn secret_of(text: &str, value: SecretLiteral, form: OptionForm) -> Option<SecretSpan> {
     let whole = &text[value.start..value.end];
+    // `curl -u KEY:` sends a key without a password.
+    if form == OptionForm::Pair {
+        let key = whole.strip_suffix(':').unwrap_or(whole);
+        let colon = text.as_bytes().get(value.start + key.len()) == Some(&b':');
+        if colon && !key.contains(':') && is_token(key, 20) {
+            let end = value.start + key.len();
+            return Some(SecretSpan { kind: SecretKind::Secret, start: value.start, end });
+        }
+    }
     let (skipped, kind) = match form {
         // `-passin file:key.pem` refers to a file.
         OptionForm::Pair if ["file:", "env:", "fd:"].iter().any(|source| whole.starts_with(source)) => {

@@ -57,13 +57,15 @@ fn lengths(parts: &[(usize, usize)]) -> Vec<usize> {
 /// Finds a JWT: header, payload and signature, or the five parts of an encrypted one. If the payload is JSON,
 /// the signature may be missing, because the token was cut or has none.
 fn jwt(bytes: &[u8], at: usize, ends: &mut RunEndCache) -> Option<SecretSpan> {
-    if !bytes[at..].starts_with(b"eyJ") || !starts_word(bytes, at) {
+    // Base64 of `{"` and of `{ "`.
+    let is_json = |at: usize| bytes[at..].starts_with(b"eyJ") || bytes[at..].starts_with(b"eyAi");
+    if !is_json(at) || !starts_word(bytes, at) {
         return None;
     }
     let parts = dotted_parts(bytes, at, 5, ends);
     let lengths = lengths(&parts);
     let [header, payload, rest @ ..] = &lengths[..] else { return None };
-    let json = bytes[parts[1].0..].starts_with(b"eyJ");
+    let json = is_json(parts[1].0);
     let signed = rest.first().is_some_and(|signature| *signature >= 8);
     let encrypted = rest.len() == 3;
     if *header < 10 || !((json && *payload >= 8) || (signed && *payload >= 16) || (encrypted && signed)) {

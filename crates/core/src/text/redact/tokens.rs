@@ -17,13 +17,17 @@ enum TokenAlphabet {
     Url,
     /// `Url` with dots, for tokens of several parts.
     Dotted,
+    /// `Dotted` with padding, which some vendors allow anywhere.
+    Padded,
     /// Both alphabets of base64, with padding.
     Base64,
+    /// `Base64` with dots.
+    DottedBase64,
     Digits,
 }
 
 impl TokenAlphabet {
-    const COUNT: usize = 7;
+    const COUNT: usize = 9;
 
     fn contains_byte(self, b: u8) -> bool {
         match self {
@@ -32,10 +36,12 @@ impl TokenAlphabet {
             TokenAlphabet::Hex => b.is_ascii_hexdigit(),
             TokenAlphabet::Url => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'),
             TokenAlphabet::Dotted => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'),
+            TokenAlphabet::Padded => TokenAlphabet::Dotted.contains_byte(b) || b == b'=',
             TokenAlphabet::Digits => b.is_ascii_digit(),
             TokenAlphabet::Base64 => {
                 b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_')
             }
+            TokenAlphabet::DottedBase64 => TokenAlphabet::Base64.contains_byte(b) || b == b'.',
         }
     }
 }
@@ -188,9 +194,9 @@ const TOKENS: &[TokenPattern] = &[
     vendor("ops_eyJ", TokenAlphabet::Base64, 40),
     vendor("pcsk_", TokenAlphabet::Url, 24),
     vendor("pplx-", TokenAlphabet::Alnum, 24),
-    vendor("pscale_oauth_", TokenAlphabet::Dotted, 24),
-    vendor("pscale_pw_", TokenAlphabet::Dotted, 24),
-    vendor("pscale_tkn_", TokenAlphabet::Dotted, 24),
+    vendor("pscale_oauth_", TokenAlphabet::Padded, 24),
+    vendor("pscale_pw_", TokenAlphabet::Padded, 24),
+    vendor("pscale_tkn_", TokenAlphabet::Padded, 24),
     exactly("pul-", SecretKind::VendorToken, TokenAlphabet::Hex, 40),
     vendor("r8_", TokenAlphabet::Alnum, 30),
     vendor("rubygems_", TokenAlphabet::Hex, 40),
@@ -233,15 +239,15 @@ const TOKENS: &[TokenPattern] = &[
     vendor("access-development-", TokenAlphabet::Url, 32),
     vendor("access-production-", TokenAlphabet::Url, 32),
     vendor("access-sandbox-", TokenAlphabet::Url, 32),
-    vendor("authress_", TokenAlphabet::Dotted, 50),
+    vendor("authress_", TokenAlphabet::DottedBase64, 50),
     vendor("bedrock-api-key-", TokenAlphabet::Base64, 30),
     vendor("cmVmd", TokenAlphabet::Alnum, 50),
     vendor("dnkey-", TokenAlphabet::Url, 50),
-    vendor("duffel_live_", TokenAlphabet::Url, 30),
-    vendor("duffel_test_", TokenAlphabet::Url, 30),
-    vendor("ext_", TokenAlphabet::Dotted, 50),
+    vendor("duffel_live_", TokenAlphabet::Padded, 30),
+    vendor("duffel_test_", TokenAlphabet::Padded, 30),
+    vendor("ext_", TokenAlphabet::DottedBase64, 50),
     vendor("eyJrIjoi", TokenAlphabet::Base64, 50),
-    vendor("fio-u-", TokenAlphabet::Url, 40),
+    vendor("fio-u-", TokenAlphabet::Padded, 40),
     vendor("fm1a_", TokenAlphabet::Base64, 60),
     vendor("fm1r_", TokenAlphabet::Base64, 60),
     vendor("fo1_", TokenAlphabet::Url, 30),
@@ -258,8 +264,8 @@ const TOKENS: &[TokenPattern] = &[
     vendor("s-s4t2ud-", TokenAlphabet::Hex, 40),
     exactly("s.", SecretKind::VendorToken, TokenAlphabet::Alnum, 24),
     vendor("sat.", TokenAlphabet::Dotted, 60),
-    vendor("sc_", TokenAlphabet::Dotted, 50),
-    vendor("scauth_", TokenAlphabet::Dotted, 50),
+    vendor("sc_", TokenAlphabet::DottedBase64, 50),
+    vendor("scauth_", TokenAlphabet::DottedBase64, 50),
     vendor("shippo_live_", TokenAlphabet::Hex, 30),
     vendor("shippo_test_", TokenAlphabet::Hex, 30),
     vendor("sl.", TokenAlphabet::Url, 100),
@@ -290,7 +296,7 @@ const TOKENS: &[TokenPattern] = &[
     exactly("L3", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
     exactly("L4", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
     exactly("L5", SecretKind::PrivateKey, TokenAlphabet::Alnum, 50),
-    known_infix(15, "atlasv1.", TokenAlphabet::Url, 40, usize::MAX),
+    known_infix(15, "atlasv1.", TokenAlphabet::Padded, 40, usize::MAX),
     known_infix(37, "mmk", TokenAlphabet::Alnum, 0, 0),
     known_infix(33, "us", TokenAlphabet::Digits, 1, 2),
 ];
@@ -384,8 +390,11 @@ fn is_issued(token: &TokenPattern, body: &str) -> bool {
         }
         // These prefixes occur in names and part numbers, so the rest has to look random.
         "A3-" => return body.split('-').all(|part| matches!(part.len(), 5 | 6 | 11) && is_upper(part)),
-        "API-" | "LTAI" | "ext_" | "sc_" | "s." | "ico-" | "p8e-" | "4b1d" | "live_" | "AQVN" | "EAAA"
-        | "fo1_" => {
+        // The account inside of the token distinguishes it from a name.
+        "authress_" | "ext_" | "sc_" | "scauth_" => {
+            return (body.contains(".acc_") || body.contains(".acc-")) && looks_drawn(body);
+        }
+        "API-" | "LTAI" | "s." | "ico-" | "p8e-" | "4b1d" | "live_" | "AQVN" | "EAAA" | "fo1_" => {
             return digits >= 2 && !body.contains("__") && looks_drawn(body);
         }
         _ => return true,

@@ -102,7 +102,7 @@ pub(crate) fn parse_html(text: &str, continues: bool) -> Option<HtmlEnd> {
     {
         return Some(HtmlEnd::Close(close));
     }
-    if BLOCK_ELEMENTS.iter().any(|element| is(&element)) && (ends(after) || after.starts_with("/>")) {
+    if BLOCK_ELEMENTS.iter().any(is) && (ends(after) || after.starts_with("/>")) {
         return Some(HtmlEnd::Blank);
     }
     let behind = if slash { after.trim_start().strip_prefix('>') } else { behind_attributes(after) };

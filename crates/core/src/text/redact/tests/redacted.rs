@@ -130,6 +130,22 @@ fn b_03_vendor_tokens() {
 }
 
 #[test]
+fn b_03_vendor_tokens_with_padding_inside() {
+    let part = "q8Zk2Lw9Xc4Vb7Nm1Pd6";
+    for token in [
+        format!("duffel_live_{part}={part}-"),
+        format!("fio-u-{part}=={part}_{part}"),
+        format!("pscale_pw_{part}.={part}"),
+        format!("a1B2c3D4e5F6g7.atlasv1.{part}={part}-{part}"),
+        format!("sc_{part}.k1.acc_{part}.{part}+/={part}"),
+    ] {
+        assert_eq!(redact(&format!("a {token} b")).text, "a [redacted:vendor-token] b");
+    }
+    let name = format!("sc_{part}_{part}_{part}");
+    assert_eq!(redact(&name).text, name);
+}
+
+#[test]
 fn b_03_jwts() {
     let header = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
     let payload = "eyJzdWIiOiIxMjM0NTY3ODkwIn0";
@@ -138,6 +154,7 @@ fn b_03_jwts() {
         (format!("{header}.{payload}.{signature}"), ""),
         (format!("{header}.{payload}."), "."),
         (format!("{header}.{payload}"), ""),
+        (format!("eyAiYWxnIjogIkhTMjU2IiB9.eyAic3ViIjogIjEiIH0.{signature}"), ""),
         (format!("{header}.{signature}.{signature}.{signature}.{signature}"), ""),
     ] {
         assert_eq!(redact(&format!("id={jwt}")).text, format!("id=[redacted:jwt]{rest}"));
@@ -339,6 +356,8 @@ fn b_03_command_lines() {
             "curl -s --user \"bob:swordfish\" https://x",
             "curl -s --user \"bob:[redacted:password]\" https://x",
         ),
+        ("curl -u q8Zk2Lw9·Xc4Vb7Nm1Pd6Rt3Yh5Jf: https://x", "curl -u [redacted:secret]: https://x"),
+        ("curl -u bob: https://x", "curl -u bob: https://x"),
         ("curl -b \"session=a8Kd92jL\" https://x", "curl -b \"session=[redacted:cookie]\" https://x"),
         ("redis-cli -h x -a swordfish ping", "redis-cli -h x -a [redacted:password] ping"),
         ("openssl rsa -passin pass:swordfish", "openssl rsa -passin pass:[redacted:password]"),
