@@ -5,7 +5,7 @@ use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::config::{ReviewMode, ScopeRule};
-use rekindle_core::knowledge::mine::{MemoryCandidate, MinedIdea};
+use rekindle_core::knowledge::mine::{MemoryCandidate, MemoryCategory, MinedIdea};
 use rekindle_core::knowledge::proposal::{Proposal, ProposalEvidence, ProposalSource, ProposalTarget};
 use rekindle_core::knowledge::reflect::memory::MemoryDocument;
 use rekindle_core::text::clean::one_line;
@@ -98,6 +98,16 @@ pub struct SupportingMessage {
 
 /// Looks up a message by its id.
 type MessageLookup<'a> = dyn Fn(&str) -> Option<SupportingMessage> + 'a;
+
+/// The kind folder of the entry that a statement became, if it became one.
+fn kind_of_entry(known: &StoredSighting) -> Option<&str> {
+    known.became.as_deref()?.rsplit('/').nth(1)
+}
+
+/// True for the kinds of what the person told agents to do.
+fn is_instruction(kind: Option<&str>) -> bool {
+    matches!(kind, Some("rule" | "preference"))
+}
 
 /// Routes candidates to entries, proposals or the inbox.
 pub fn route_candidates(
@@ -380,7 +390,14 @@ impl<'a> CandidateRouter<'a> {
             let revalued = ends && old.has_other_values(&new) && likeness >= MIN_REVALUED_SIMILARITY;
             // An exception in one project does not supersede a statement about all of them.
             let reaches = known.project.is_some() || seen.project.is_none() || candidate.perhaps_everywhere;
-            let replaces = reaches && old.is_related_to(&new) && (pair.replaces >= certain || revalued);
+            // A cause explains a failure. It supersedes no instruction, however alike the words are.
+            let (old_kind, new_kind) = match is_older {
+                true => (Some(candidate.entry_kind()), kind_of_entry(&known)),
+                false => (kind_of_entry(&known), Some(candidate.entry_kind())),
+            };
+            let explains = is_instruction(old_kind) && new_kind == Some(MemoryCategory::Fix.as_str());
+            let replaces =
+                reaches && !explains && old.is_related_to(&new) && (pair.replaces >= certain || revalued);
             if replaces && is_older {
                 return Ok(CandidateMatch { ended: true, ..CandidateMatch::default() });
             }

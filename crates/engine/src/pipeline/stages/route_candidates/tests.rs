@@ -258,6 +258,36 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
 }
 
 #[test]
+fn r_14_a_cause_that_was_found_never_replaces_a_rule() {
+    let trial = RoutingFixture::new();
+    let said = |text: &str, category, kind, session: &str| {
+        let candidate = MemoryCandidate {
+            category,
+            kind,
+            title: text.to_owned(),
+            text: text.to_owned(),
+            origin: Origin::User,
+            confidence: Confidence::High,
+            everywhere: false,
+            perhaps_everywhere: false,
+            ends: true,
+            sentiment: None,
+            messages: vec!["m1".to_owned()],
+        };
+        route_candidates(&[candidate], CandidateSource { session, project: None }, &|_| None, &trial.context)
+            .unwrap()
+    };
+    let rule = "From now on always end the names of migrations with learntzq, the importer looks for it.";
+    let cause = "The flaky test in the importer turned out to be a time zone bug that we now call learntdzq.";
+    let kept = said(rule, MemoryCategory::Preference, observe::FindingKind::Rule, "first");
+    let found = said(cause, MemoryCategory::Fix, observe::FindingKind::Fix, "second");
+    assert_eq!((kept.saved.len(), found.saved.len()), (1, 1), "{kept:?} {found:?}");
+    let read = |path: &str| trial.vault().read_entry(&VaultPath::parse(path).unwrap()).unwrap().text;
+    assert!(read(&kept.saved[0]).contains(rule), "{}", read(&kept.saved[0]));
+    assert!(read(&found.saved[0]).contains(cause), "{}", read(&found.saved[0]));
+}
+
+#[test]
 fn sid_07_silent_mode_proposes_nothing_and_loses_nothing() {
     let interactive = RoutingFixture::new();
     let asked = interactive.see(TABS, Confidence::Medium, "s1");
