@@ -17,6 +17,23 @@ struct RoutingFixture {
     context: StageContext,
 }
 
+/// A rule that the user stated outright.
+fn rule(text: &str) -> MemoryCandidate {
+    MemoryCandidate {
+        category: MemoryCategory::Preference,
+        kind: observe::FindingKind::Rule,
+        title: text.to_owned(),
+        text: text.to_owned(),
+        origin: Origin::User,
+        confidence: Confidence::High,
+        everywhere: false,
+        perhaps_everywhere: false,
+        ends: false,
+        sentiment: None,
+        messages: vec!["m1".to_owned()],
+    }
+}
+
 impl RoutingFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -39,19 +56,10 @@ impl RoutingFixture {
     }
 
     fn see(&self, text: &str, confidence: Confidence, session: &str) -> RoutedCandidates {
-        let candidate = MemoryCandidate {
-            category: MemoryCategory::Preference,
-            kind: observe::FindingKind::Rule,
-            title: "Tabs".to_owned(),
-            text: text.to_owned(),
-            origin: Origin::User,
-            confidence,
-            everywhere: false,
-            perhaps_everywhere: false,
-            ends: false,
-            sentiment: None,
-            messages: vec!["m1".to_owned()],
-        };
+        self.route(MemoryCandidate { title: "Tabs".to_owned(), confidence, ..rule(text) }, session)
+    }
+
+    fn route(&self, candidate: MemoryCandidate, session: &str) -> RoutedCandidates {
         route_candidates(&[candidate], CandidateSource { session, project: None }, &|_| None, &self.context)
             .unwrap()
     }
@@ -260,30 +268,14 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
 #[test]
 fn r_14_a_cause_that_was_found_never_replaces_a_rule() {
     let trial = RoutingFixture::new();
-    let said = |text: &str, category, kind, session: &str| {
-        let candidate = MemoryCandidate {
-            category,
-            kind,
-            title: text.to_owned(),
-            text: text.to_owned(),
-            origin: Origin::User,
-            confidence: Confidence::High,
-            everywhere: false,
-            perhaps_everywhere: false,
-            ends: true,
-            sentiment: None,
-            messages: vec!["m1".to_owned()],
-        };
-        route_candidates(&[candidate], CandidateSource { session, project: None }, &|_| None, &trial.context)
-            .unwrap()
-    };
-    let rule = "From now on always end the names of migrations with learntzq, the importer looks for it.";
+    let order = "From now on always end the names of migrations with learntzq, the importer looks for it.";
     let cause = "The flaky test in the importer turned out to be a time zone bug that we now call learntdzq.";
-    let kept = said(rule, MemoryCategory::Preference, observe::FindingKind::Rule, "first");
-    let found = said(cause, MemoryCategory::Fix, observe::FindingKind::Fix, "second");
+    let kept = trial.route(MemoryCandidate { ends: true, ..rule(order) }, "first");
+    let (category, kind) = (MemoryCategory::Fix, observe::FindingKind::Fix);
+    let found = trial.route(MemoryCandidate { category, kind, ends: true, ..rule(cause) }, "second");
     assert_eq!((kept.saved.len(), found.saved.len()), (1, 1), "{kept:?} {found:?}");
     let read = |path: &str| trial.vault().read_entry(&VaultPath::parse(path).unwrap()).unwrap().text;
-    assert!(read(&kept.saved[0]).contains(rule), "{}", read(&kept.saved[0]));
+    assert!(read(&kept.saved[0]).contains(order), "{}", read(&kept.saved[0]));
     assert!(read(&found.saved[0]).contains(cause), "{}", read(&found.saved[0]));
 }
 
