@@ -3,8 +3,9 @@
 use super::SecretKind;
 use super::literal::{SecretLiteral, read_bare, read_quoted};
 use super::names::{SecretFamily, kind, secret_family};
+use super::placeholders::is_template;
 use super::prescan::ScanMarks;
-use super::values::{is_literal, is_password, is_template, is_token};
+use super::values::{is_literal, is_password, is_token};
 use super::walk::{MASK_BYTE, PrefixTable, RunEndCache, SecretSpan, judged_part, skip_blanks};
 
 /// The form in which an option takes its secret.

@@ -1,7 +1,7 @@
 //! More line formats that contain secrets: input piped into a command, passwords of routers and web servers,
 //! keys in JSON.
 
-use super::lines::{FormScanner, command_word, line_after, line_before, sqlplus};
+use super::line_window::{FormScanner, command_word, line_after, line_before};
 use super::names::{SecretFamily, secret_family};
 use super::values::{is_literal, is_password, looks_random};
 use super::walk::judged_part;
@@ -25,6 +25,18 @@ pub(super) const FORMS: [(&str, FormScanner); 17] = [
     ("oracle:oci:", sqlplus),
     ("\"kty\"", json_web_key),
 ];
+
+/// Oracle logins: `sqlplus bob/…@db`, `jdbc:oracle:thin:bob/…@db`.
+pub(super) fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
+    let line = line_after(text, end);
+    let (start, stop) = command_word(text, end, end + line.len());
+    let word = &text[start..stop];
+    let Some((user, rest)) = word.split_once('/') else { return Vec::new() };
+    let password = rest.rsplit_once('@').map_or(rest, |(password, _)| password);
+    let start = start + user.len() + 1;
+    let secret = !user.is_empty() && !user.contains('@') && is_literal(judged_part(password), 3, true);
+    if secret { vec![(start, start + password.len())] } else { Vec::new() }
+}
 
 /// The arguments of the `echo` or `printf` before `at`, with their positions.
 fn echoed(text: &str, at: usize) -> Vec<(usize, usize)> {

@@ -3,15 +3,14 @@
 
 use super::SecretKind;
 use super::connectors::CONNECTORS;
-use super::line_forms;
+use super::line_forms::{self, sqlplus};
+use super::line_window::{FormScanner, MAX_LINE_BYTES, command_word, line_after, line_before};
 use super::names::{SecretFamily, secret_family};
+use super::placeholders::is_template;
 use super::prescan::ScanMarks;
-use super::values::{is_literal, is_password, is_template, is_token};
+use super::values::{is_literal, is_password, is_token};
 use super::walk::{MASK_BYTE, SecretSpan, base64, judged_part};
 use super::words::is_joined_words;
-
-/// The maximum length of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     let mut push = |kind, (start, end): (usize, usize)| found.push(SecretSpan { kind, start, end });
@@ -32,9 +31,6 @@ pub(super) fn scan(text: &str, marks: &ScanMarks, found: &mut Vec<SecretSpan>) {
     }
 }
 
-/// Finds the secrets of a line format, given the text and the start and end of the format's keyword.
-pub(super) type FormScanner = fn(&str, usize, usize) -> Vec<(usize, usize)>;
-
 const FORMS: [(&str, FormScanner); 13] = [
     ("base64 -", decoded),
     ("chpasswd", chpasswd),
@@ -50,17 +46,6 @@ const FORMS: [(&str, FormScanner); 13] = [
     ("creds are ", colon_pair),
     ("redentials are ", colon_pair),
 ];
-
-/// The part of the line before `at` and after the last mask.
-pub(super) fn line_before(text: &str, at: usize) -> &str {
-    let from = text.ceil_char_boundary(at.saturating_sub(MAX_LINE_BYTES));
-    text[from..at].rsplit(['\n', char::from(MASK_BYTE)]).next().unwrap_or_default()
-}
-
-pub(super) fn line_after(text: &str, at: usize) -> &str {
-    let window = &text[at..text.floor_char_boundary(at + MAX_LINE_BYTES)];
-    window.split(['\n', '\r', char::from(MASK_BYTE)]).next().unwrap_or_default()
-}
 
 /// A pgpass entry alone on its line: `host:port:database:user:password`.
 fn pgpass(text: &str, marks: &ScanMarks) -> Vec<(usize, usize)> {
@@ -119,20 +104,6 @@ fn decoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if secret && !word.contains(' ') { vec![(start, start + word.len())] } else { Vec::new() }
 }
 
-/// The first word from `start` on that is not an option, without its quotes.
-pub(super) fn command_word(text: &str, start: usize, end: usize) -> (usize, usize) {
-    let mut at = start;
-    for word in text[start..end].split(' ') {
-        if !word.is_empty() && !word.starts_with('-') {
-            let inner = word.trim_matches(['"', '\'']);
-            let from = at + word.find(inner).unwrap_or(0);
-            return (from, from + inner.len());
-        }
-        at += word.len() + 1;
-    }
-    (start, start)
-}
-
 /// True if a decoded text is a secret: a password, a token, or a URL with one.
 fn is_hidden_secret(hidden: &str) -> bool {
     let hidden = judged_part(hidden.trim_end());
@@ -167,18 +138,6 @@ fn net_use(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let word = &text[start..stop];
     let secret = !word.starts_with(['/', '*']) && is_literal(judged_part(word), 4, true);
     if secret { vec![(start, stop)] } else { Vec::new() }
-}
-
-/// Oracle logins: `sqlplus bob/…@db`, `jdbc:oracle:thin:bob/…@db`.
-pub(super) fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
-    let line = line_after(text, end);
-    let (start, stop) = command_word(text, end, end + line.len());
-    let word = &text[start..stop];
-    let Some((user, rest)) = word.split_once('/') else { return Vec::new() };
-    let password = rest.rsplit_once('@').map_or(rest, |(password, _)| password);
-    let start = start + user.len() + 1;
-    let secret = !user.is_empty() && !user.contains('@') && is_literal(judged_part(password), 3, true);
-    if secret { vec![(start, start + password.len())] } else { Vec::new() }
 }
 
 /// Literals in `kubectl create secret generic x --from-literal=name=…`.

@@ -1,8 +1,8 @@
 //! Scanner for Kubernetes manifests of kind `Secret`: everything under `data` and `stringData`.
 
 use super::SecretKind;
+use super::placeholders::is_template;
 use super::prescan::ScanMarks;
-use super::values::is_template;
 use super::walk::{SecretSpan, judged_part};
 
 /// The maximum distance of a value from the line that gives the kind.

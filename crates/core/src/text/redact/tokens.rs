@@ -1,8 +1,9 @@
 //! Scanner for vendor tokens: a prefix, and enough characters of the vendor's alphabet after it.
 
 use super::SecretKind;
+use super::placeholders::is_placeholder;
 use super::prescan::ScanMarks;
-use super::values::{distinct_bytes, is_placeholder};
+use super::values::distinct_bytes;
 use super::walk::{PrefixTable, RunEndCache, SecretSpan, judged_part, starts_word};
 use crate::base::hash::ContentHash;
 

@@ -1,8 +1,9 @@
 //! Scanner for secrets in URLs: the password before the host, and webhook addresses.
 
 use super::SecretKind;
+use super::placeholders::is_template;
 use super::prescan::ScanMarks;
-use super::values::{distinct_bytes, is_template, looks_random};
+use super::values::{distinct_bytes, looks_random};
 use super::walk::{MASK_BYTE, SecretSpan, judged_part, run_end};
 
 /// True for a byte that ends a URL in running text.

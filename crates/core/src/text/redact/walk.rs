@@ -177,6 +177,27 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one
+/// fails.
+pub(super) fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> bool {
+    let mut word = String::new();
+    let mut previous = ' ';
+    for c in value.chars() {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase());
+        if begins && !word.is_empty() {
+            if !judge(&word) {
+                return false;
+            }
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        previous = c;
+    }
+    word.is_empty() || judge(&word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,29 +1,9 @@
 //! Words inside of a value: they make it a name (`auth-service-2`) or a password composed of words
 //! (`silver-anchor-9`, `Two Words 7`).
 
-use super::values::is_placeholder;
+use super::placeholders::is_placeholder;
 use super::vocabulary::{is_compounded, is_numeral, is_stand_in};
-
-/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one
-/// fails.
-pub(super) fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> bool {
-    let mut word = String::new();
-    let mut previous = ' ';
-    for c in value.chars() {
-        let begins = !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase());
-        if begins && !word.is_empty() {
-            if !judge(&word) {
-                return false;
-            }
-            word.clear();
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        previous = c;
-    }
-    word.is_empty() || judge(&word)
-}
+use super::walk::each_word;
 
 /// True if every part of `value` is a word, perhaps with a small number: `my-secret-2`, `authToken`,
 /// `test_foo2`, `prod-2024`.
