@@ -16,6 +16,7 @@ use rekindle_engine::platform::db;
 use rekindle_engine::platform::home;
 use rekindle_engine::recall::messages;
 use rekindle_engine::recall::{bench, indexer};
+use rekindle_engine::telemetry::export::ExportError;
 use rekindle_engine::vault;
 
 /// A failed command, with the message for the person.
@@ -167,6 +168,12 @@ impl From<rekindle_core::event::Error> for CliError {
 
 impl From<db::Error> for CliError {
     fn from(error: db::Error) -> Self {
+        Self { hint: Some(error.hint()), ..Self::new(&error) }
+    }
+}
+
+impl From<ExportError> for CliError {
+    fn from(error: ExportError) -> Self {
         Self { hint: Some(error.hint()), ..Self::new(&error) }
     }
 }

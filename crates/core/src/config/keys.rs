@@ -30,6 +30,7 @@ pub(super) const DEVICE_KEYS: &[&str] = &[
     "llm.command.arguments",
     "ideas.research.program",
     "ideas.research.arguments",
+    "telemetry.otlp.url",
 ];
 
 /// Settings of earlier versions. A file that still has one loads with a warning.
@@ -169,6 +170,9 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("ideas.research.fetches", SettingKind::Whole { min: 0, max: 100 }),
     SettingKey::new("ideas.research.tokens", SettingKind::Whole { min: 100, max: 100_000 }),
     SettingKey::new("time.zone", SettingKind::Zone),
+    SettingKey::new("telemetry.otlp.enabled", SettingKind::Bool),
+    SettingKey::new("telemetry.otlp.url", SettingKind::Url),
+    SettingKey::new("telemetry.otlp.headers_variable", SettingKind::Variable),
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static SettingKey> {

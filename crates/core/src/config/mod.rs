@@ -25,9 +25,9 @@ pub use load::{ConfigFile, ConfigLayers, LoadedConfig, ResolvedSetting, load};
 pub use notes::ReadNotes;
 pub use settings::{
     ConfidenceThresholds, Config, DecayMode, EmbedSettings, FusionMode, IdentitySettings, LinearWeights,
-    LlmProvider, LlmSettings, LogLevel, MemorySettings, ModelName, ObserveSettings, PathSettings,
-    ProgramSettings, ProjectSettings, RecallSettings, ResearchSettings, ResearchWhen, ReviewMode,
-    ReviewSettings, ScopeRule, ServerSettings, TelegramSettings, TimeSettings, TodoistSettings, TriageMode,
-    UserSettings, VaultSettings, WriteGateMode,
+    LlmProvider, LlmSettings, LogLevel, MemorySettings, ModelName, ObserveSettings, OtlpSettings,
+    PathSettings, ProgramSettings, ProjectSettings, RecallSettings, ResearchSettings, ResearchWhen,
+    ReviewMode, ReviewSettings, ScopeRule, ServerSettings, TelegramSettings, TimeSettings, TodoistSettings,
+    TriageMode, UserSettings, VaultSettings, WriteGateMode,
 };
 pub use value::{LIST_SEPARATOR, SettingValue};

@@ -44,6 +44,36 @@ pub struct Config {
     pub ideas: IdeasSettings,
     /// The time zone of days and nights.
     pub time: TimeSettings,
+    /// Where the events of the stages go besides this machine.
+    pub telemetry: TelemetrySettings,
+}
+
+impl Config {
+    /// The environment variables that hold secrets of services other than language models.
+    pub fn secret_variables(&self) -> [&str; 5] {
+        let [todoist, todoist_webhook, telegram, telegram_webhook] = self.review.secret_variables();
+        [todoist, todoist_webhook, telegram, telegram_webhook, &self.telemetry.otlp.headers_variable]
+    }
+}
+
+/// Where the events of the stages go besides this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// Export to a collector.
+    pub otlp: OtlpSettings,
+}
+
+/// Export of the events to an OpenTelemetry collector (O11-01). Keys are in the environment only (SEC-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtlpSettings {
+    /// True if anything may be sent; off by default.
+    pub enabled: bool,
+    /// The address of the collector, without `/v1/logs`.
+    pub url: String,
+    /// The environment variable that holds further headers, as `name=value,name=value`.
+    pub headers_variable: String,
 }
 
 /// The user's own details (GEN-01).
@@ -214,7 +244,7 @@ pub struct ReviewSettings {
 
 impl ReviewSettings {
     /// The environment variables that hold the secrets of the review services.
-    pub fn secret_variables(&self) -> [&str; 4] {
+    fn secret_variables(&self) -> [&str; 4] {
         let (todoist, telegram) = (&self.todoist, &self.telegram);
         let names = [
             &todoist.key_variable,

@@ -96,7 +96,8 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "review.plain"
         | "review.grade"
         | "review.todoist.enabled"
-        | "review.telegram.enabled" => [("true", "yes"), ("false", "off")],
+        | "review.telegram.enabled"
+        | "telemetry.otlp.enabled" => [("true", "yes"), ("false", "off")],
         "review.telegram.user" => [("42", "42"), ("0", "0")],
         "review.telegram.chat" => [("42", "42"), ("-1001234567890", "-1001234567890")],
         "llm.daily_dollars"
@@ -126,11 +127,16 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "review.todoist.key_variable"
         | "review.todoist.secret_variable"
         | "review.telegram.key_variable"
-        | "review.telegram.secret_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
+        | "review.telegram.secret_variable"
+        | "telemetry.otlp.headers_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
         "llm.command.arguments" | "ideas.research.arguments" => {
             [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")]
         }
-        "llm.anthropic.url" | "llm.openai.url" | "review.todoist.url" | "review.telegram.url" => {
+        "llm.anthropic.url"
+        | "llm.openai.url"
+        | "review.todoist.url"
+        | "review.telegram.url"
+        | "telemetry.otlp.url" => {
             [("'https://q.example/x'", "https://q.example/x"), ("'http://[::1]:1'", "http://[::1]:1")]
         }
         "time.zone" => [("'UTC'", "UTC"), ("'America/Argentina/Ushuaia'", "America/Argentina/Ushuaia")],

@@ -111,7 +111,7 @@ impl StageContext {
         let model = llm::model(
             &self.config.llm,
             job,
-            &llm::ProviderEnvironment::from_environment(&self.places, &self.config.review),
+            &llm::ProviderEnvironment::from_environment(&self.places, &self.config),
         )?;
         self.metered(model, self.config.llm.provider)
     }
@@ -120,7 +120,7 @@ impl StageContext {
     pub fn researcher(&self) -> Result<Option<MeteredModel<Box<dyn LanguageModel>>>, Error> {
         let model = llm::researcher(
             &self.config.ideas.research,
-            &llm::ProviderEnvironment::from_environment(&self.places, &self.config.review),
+            &llm::ProviderEnvironment::from_environment(&self.places, &self.config),
         )?;
         self.metered(model, LlmProvider::Command)
     }

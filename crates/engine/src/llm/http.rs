@@ -9,7 +9,7 @@ use rekindle_core::llm::{Error, LlmRequest};
 use serde_json::{Map, Value};
 
 use super::{ProviderEnvironment, failure_report};
-use crate::platform::http::{self, HttpMethod, retry_after};
+use crate::platform::http::{self, HttpBody, HttpMethod, retry_after};
 pub(super) use crate::platform::http::{host, is_encrypted, is_local};
 
 /// The maximum length of a refusal.
@@ -182,7 +182,7 @@ impl LlmServer {
             return Err(Error::timed_out(deadline.length));
         }
         let url = format!("{}{path}", self.url);
-        http::ask(HttpMethod::Post, &url, headers, Some(body), left)
+        http::ask(HttpMethod::Post, &url, headers, Some(HttpBody::json(body)), left)
             .map_err(|error| self.unreachable(&error, deadline.length))
     }
 

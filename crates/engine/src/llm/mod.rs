@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::config::{
-    LlmProvider, LlmSettings, ModelName as Name, ResearchSettings, ResearchWhen, ReviewSettings,
+    Config, LlmProvider, LlmSettings, ModelName as Name, ResearchSettings, ResearchWhen,
 };
 use rekindle_core::llm::{Error, FailureOwner, LanguageModel, RetryAdvice};
 
@@ -78,10 +78,10 @@ pub struct ProviderEnvironment {
 }
 
 impl ProviderEnvironment {
-    /// Reads the surroundings of this process, without the secrets of the review services: no model needs
-    /// them (B-03).
-    pub fn from_environment(places: &DataPaths, review: &ReviewSettings) -> Self {
-        let withheld = review.secret_variables();
+    /// Reads the surroundings of this process, without the secrets of other services: no model needs them
+    /// (B-03).
+    pub fn from_environment(places: &DataPaths, config: &Config) -> Self {
+        let withheld = config.secret_variables();
         let is_needed = |name: &OsString| name.to_str().is_none_or(|name| !withheld.contains(&name));
         Self {
             scratch: places.state().join("llm"),

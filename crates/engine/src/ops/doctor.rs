@@ -178,7 +178,7 @@ fn check_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
     if config.llm.provider == LlmProvider::Offline {
         return None;
     }
-    let around = ProviderEnvironment::from_environment(&home.data_paths(config).ok()?, &config.review);
+    let around = ProviderEnvironment::from_environment(&home.data_paths(config).ok()?, config);
     let problem = ModelJob::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
     Some(match problem {
         None => DoctorFinding::ok(format!("{} is configured (`rekindle llm`)", config.llm.provider.as_str())),

@@ -10,7 +10,7 @@ use rekindle_core::base::time::{Timestamp, Zoned, parse};
 use rekindle_core::config::{Config, LlmProvider};
 use rekindle_core::recall::document::DocumentSource;
 use rekindle_core::telemetry::health::facts::{
-    AgentFacts, HealthFacts, IndexFacts, MemoryFacts, ResourceFacts, SessionFacts, SpentLimit,
+    AgentFacts, ExportFacts, HealthFacts, IndexFacts, MemoryFacts, ResourceFacts, SessionFacts, SpentLimit,
     TelemetryFacts, WorkFacts,
 };
 use rekindle_core::telemetry::health::thresholds::{MAX_CLOCK_DRIFT_MINUTES, RECALL_WINDOW_HOURS};
@@ -29,6 +29,7 @@ use crate::platform::db::{self, Database};
 use crate::platform::home::{DataPaths, HomeFolder};
 use crate::recall::usage::UsageSummary;
 use crate::review::proposals;
+use crate::telemetry::export;
 use crate::telemetry::read::read;
 use crate::telemetry::store::TelemetryFilter;
 use crate::vault::{ChangeOutcome, Vault};
@@ -177,12 +178,22 @@ fn add_database_facts(
     facts.work.waiting += whole(due);
     facts.work.waiting_since = facts.work.waiting_since.into_iter().chain(since).min();
     (facts.work.failed_runs, facts.work.dead_runs) = (whole(failed), whole(dead));
+    facts.telemetry.export = export_facts(db, request)?;
     let learnt = learning::session_stats(db, now)?;
     (facts.sessions.learnt, facts.sessions.skipped) = (learnt.learnt, learnt.skipped);
     (facts.memories.proposals, facts.memories.oldest_proposal) = proposals::pending_count(db)?;
     facts.memories.unreflected_since = unreflected_since(db)?;
     facts.resources.limits = spent_limits(db, request)?;
     Ok(())
+}
+
+fn export_facts(db: &Database, request: &HealthRequest<'_>) -> Result<Option<ExportFacts>, db::Error> {
+    let settings = &request.config.telemetry.otlp;
+    if !settings.enabled {
+        return Ok(None);
+    }
+    let state = export::state(db, settings)?;
+    Ok(Some(ExportFacts { waiting: state.waiting, error: state.error }))
 }
 
 /// The first session that was observed after the last reflection.

@@ -15,7 +15,7 @@ use crate::jobs::worker_lock::Error;
 use crate::pipeline::worker::WorkerStats;
 use crate::platform::db::Database;
 use crate::platform::random;
-use crate::telemetry::{fold, store};
+use crate::telemetry::{export, fold, store};
 
 /// The stage of the worker itself.
 const WORKER_STAGE: &str = "worker";
@@ -51,7 +51,9 @@ fn fold_logs(stage_context: &StageContext) {
     let Ok(mut db) = Database::open(&stage_context.places.database()) else { return };
     let (logs, level) = (stage_context.places.logs_folder(), stage_context.config.memory.log_level);
     fold::fold(&mut db, &logs, level).ignore_failure("the next worker folds the lines in");
-    store::prune(&mut db, stage_context.now().timestamp()).ignore_failure("the next worker prunes");
+    let now = stage_context.now().timestamp();
+    store::prune(&mut db, now).ignore_failure("the next worker prunes");
+    export::export_in_background(&mut db, &stage_context.config.telemetry.otlp, now);
 }
 
 /// Appends the line of a session that was observed: what was found, and where it went (O11-12).

@@ -18,6 +18,20 @@ pub(crate) enum HttpMethod {
     Delete,
 }
 
+/// The body of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HttpBody<'a> {
+    pub(crate) content_type: &'static str,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> HttpBody<'a> {
+    /// A body of JSON.
+    pub(crate) fn json(text: &'a str) -> Self {
+        Self { content_type: "application/json", bytes: text.as_bytes() }
+    }
+}
+
 /// The raw response of a server.
 pub(crate) type HttpResponse = ureq::http::Response<ureq::Body>;
 
@@ -26,7 +40,7 @@ pub(crate) fn ask(
     method: HttpMethod,
     url: &str,
     headers: &[(&str, String)],
-    body: Option<&str>,
+    body: Option<HttpBody<'_>>,
     within: Duration,
 ) -> Result<HttpResponse, ureq::Error> {
     let mut config = ureq::Agent::config_builder()
@@ -50,7 +64,7 @@ pub(crate) fn ask(
         question = question.header(*name, value);
     }
     match body {
-        Some(body) => agent.run(question.header("content-type", "application/json").body(body)?),
+        Some(body) => agent.run(question.header("content-type", body.content_type).body(body.bytes)?),
         None => agent.run(question.body(())?),
     }
 }

@@ -3,10 +3,14 @@
 use jiff::SignedDuration;
 use rekindle_core::telemetry::stats::TelemetryStats;
 use rekindle_core::telemetry::{EventLevel, TelemetryEvent};
+use rekindle_engine::platform::db::Database;
+use rekindle_engine::telemetry::export::{self, ExportState};
+use rekindle_engine::telemetry::fold::fold;
 use rekindle_engine::telemetry::read::read;
 use rekindle_engine::telemetry::store::TelemetryFilter;
 
 use super::CommandContext;
+use crate::error::CliError;
 
 /// What to list.
 pub(crate) struct TelemetryQuery {
@@ -34,4 +38,27 @@ pub(crate) fn events(context: &CommandContext<'_>, query: TelemetryQuery) -> Vec
 /// Sums up the events of the last hours.
 pub(crate) fn stats(context: &CommandContext<'_>, query: TelemetryQuery) -> TelemetryStats {
     TelemetryStats::of(&events(context, query))
+}
+
+/// Sends everything that the collector has not taken, and returns the number of events and the state after that.
+pub(crate) fn export(context: &CommandContext<'_>) -> Result<(u64, ExportState), CliError> {
+    let config = &context.settings.config;
+    let settings = &config.telemetry.otlp;
+    if !settings.enabled {
+        return Err(CliError::usage("the export of events is off").hint(
+            "`rekindle config set telemetry.otlp.url URL` names the collector, \
+             `rekindle config set telemetry.otlp.enabled true` switches it on",
+        ));
+    }
+    let mut db = Database::open(&context.places.database())?;
+    fold(&mut db, &context.places.logs_folder(), config.memory.log_level)?;
+    let mut all = 0;
+    loop {
+        let sent = export::export(&mut db, settings, context.now.timestamp())?;
+        all += sent;
+        let state = export::state(&db, settings)?;
+        if sent == 0 || state.waiting == 0 {
+            return Ok((all, state));
+        }
+    }
 }

@@ -75,10 +75,8 @@ impl InitArgs {
         let choices =
             SetupChoices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
         let items = setup::init(&home, choices, &now)?;
-        let around = ProviderEnvironment::from_environment(
-            &home.data_paths(&settings.config)?,
-            &settings.config.review,
-        );
+        let around =
+            ProviderEnvironment::from_environment(&home.data_paths(&settings.config)?, &settings.config);
         let models = AvailableProviders::detect(&settings.config.llm, &around);
         if self.json {
             let object = |item: &setup::SetupItem| json!({"what": item.description, "path": item.path, "made": item.created});

@@ -121,7 +121,7 @@ impl LlmArgs {
 /// Shows the model in use and the models found on this machine.
 fn show(context: &CommandContext<'_>, probe: bool, json: bool) -> Result<(), CliError> {
     let settings = &context.settings.config.llm;
-    let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config.review);
+    let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config);
     let found = AvailableProviders::detect(settings, &around);
     let listening = if probe { llm::listening_servers() } else { Vec::new() };
     let state = LlmStatus::read(context, settings)?;
@@ -195,7 +195,7 @@ impl UseArgs {
         // The settings after the change, validated before anything is written.
         let root = project::locate(&context.cwd, None).map(|place| place.root);
         let settings = config::read(&context.home, root.as_deref(), &changes)?.config.llm;
-        let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config.review);
+        let around = ProviderEnvironment::from_environment(&context.places, &context.settings.config);
         for job in ModelJob::ALL {
             llm::model(&settings, job, &around).map_err(|error| failure(&error))?;
         }

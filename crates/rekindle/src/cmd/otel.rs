@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use rekindle_core::base::time::format_utc;
 use rekindle_core::telemetry::stats::StageStats;
 use rekindle_core::telemetry::{EventLevel, TelemetryEvent};
+use serde_json::json;
 
 use crate::app::CommandContext;
 use crate::app::otel::{self, TelemetryQuery};
@@ -13,8 +14,8 @@ use crate::output::{TextStyle, pad_column};
 #[derive(Args)]
 #[command(after_help = "\
 Every stage reports when it started, completed or failed: hook, recall, capture, observe, reflect, promote and the rest.
-An event holds ids, counts and durations, never words of prompts or memories, and never leaves this machine. Events are
-kept for 30 days; `memory.log_level` says which.
+An event holds ids, counts and durations, never words of prompts or memories. Events are kept for 30 days;
+`memory.log_level` says which. They leave this machine only if you name a collector (`rekindle otel export --help`).
 
 Examples:
   rekindle otel list --hours 2
@@ -41,6 +42,23 @@ enum OtelVerb {
     /// Sum up events by stage: counts, failures and durations
     #[command(after_help = "Examples:\n  rekindle otel stats\n  rekindle otel stats --hours 168 --json")]
     Stats(WindowArgs),
+    /// Send new events to your OpenTelemetry collector now
+    #[command(after_help = "\
+The worker does this by itself when `telemetry.otlp.enabled` is true. Events go out as logs, spans and metrics over
+OTLP/HTTP, each of them once; what the collector does not take now is sent later.
+
+Examples:
+  rekindle config set telemetry.otlp.url http://127.0.0.1:4318
+  rekindle config set telemetry.otlp.enabled true
+  rekindle otel export")]
+    Export(ExportArgs),
+}
+
+#[derive(Args)]
+struct ExportArgs {
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -92,6 +110,7 @@ impl OtelArgs {
             OtelVerb::List(list) => print_events(context, list, None),
             OtelVerb::Search(search) => print_events(context, search.list, Some(search.text)),
             OtelVerb::Stats(window) => print_stats(context, &window),
+            OtelVerb::Export(export) => print_export(context, &export),
         }
     }
 }
@@ -181,4 +200,17 @@ fn cells(name: &str, stage: &StageStats) -> [String; 6] {
         took(stage.p50_ms),
         took(stage.p95_ms),
     ]
+}
+
+fn print_export(context: &CommandContext<'_>, export: &ExportArgs) -> Result<(), CliError> {
+    let (sent, state) = otel::export(context)?;
+    let url = &context.settings.config.telemetry.otlp.url;
+    match export.json {
+        true => context.out.json(&json!({"url": url, "sent": sent, "waiting": state.waiting})),
+        false if sent == 0 => {
+            context.out.note(format!("The collector at {url} has every event already."));
+            Ok(())
+        }
+        false => context.out.line(format!("Sent {sent} events to {url}.")),
+    }
 }

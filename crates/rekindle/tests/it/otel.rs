@@ -3,7 +3,7 @@
 use std::fs;
 
 use rekindle_engine::platform::db::Database;
-use rekindle_testkit::{CommandResult, Sandbox};
+use rekindle_testkit::{CommandResult, Sandbox, ScriptedServer, ServerReply};
 use serde_json::Value;
 
 use crate::capture::{ClaudeTranscript, hook_command, work};
@@ -200,4 +200,102 @@ fn o11_03_a_clock_that_jumps_hides_nothing() {
     learnt(&sandbox, "s2");
     let sessions: Vec<Value> = otel(&sandbox, &["list", "--stage", "observe"]);
     assert!(sessions.iter().any(|event| event["sessionId"] == "s2"), "{sessions:?}");
+}
+
+/// Switches the export on, to a collector at a URL.
+fn export_to(sandbox: &Sandbox, url: &str) {
+    sandbox.rekindle(&["config", "set", "telemetry.otlp.url", url]).run().ok();
+    sandbox.rekindle(&["config", "set", "telemetry.otlp.enabled", "true"]).run().ok();
+}
+
+fn accepted() -> ServerReply {
+    ServerReply::json(200, "{}")
+}
+
+/// O11-01: the worker sends each event once, as logs, spans and metrics, without words of the session.
+#[test]
+fn o11_01_the_worker_exports_each_event_once() {
+    let server = ScriptedServer::answering(|_| accepted());
+    let sandbox = quiet();
+    learnt(&sandbox, "s0");
+    assert!(server.received().is_empty(), "nothing is sent unless it is switched on");
+    export_to(&sandbox, server.url());
+    learnt(&sandbox, "s1");
+    let received = server.received();
+    let lines: Vec<&str> = received.iter().map(|request| request.line.as_str()).collect();
+    assert_eq!(lines, ["POST /v1/logs", "POST /v1/traces", "POST /v1/metrics"]);
+    for request in &received {
+        assert_eq!(request.header("content-type"), Some("application/x-protobuf"));
+        assert!(!request.body.to_lowercase().contains("linter"), "{}", request.body);
+    }
+    assert!(received[0].body.contains("observe.completed") && received[0].body.contains("hook.completed"));
+    assert!(received[2].body.contains("rekindle.stage.duration"));
+    let nothing = sandbox.rekindle(&["otel", "export"]).run().ok();
+    assert!(nothing.stderr.contains("has every event already"), "{}", nothing.stderr);
+    learnt(&sandbox, "s2");
+    let later = &server.received()[3].body;
+    assert!(later.contains("s2") && !later.contains("s1"), "{later}");
+}
+
+/// O11-01, O11-08: while the collector is away or refuses, events wait, `health` says why, and nothing else fails.
+#[test]
+fn o11_01_o11_08_a_collector_that_is_away_gets_the_events_later() {
+    let sandbox = quiet();
+    export_to(&sandbox, "http://127.0.0.1:9");
+    learnt(&sandbox, "s1");
+    let health = sandbox.rekindle(&["health", "--json"]).run().fails(1).json();
+    let failed: Vec<&Value> =
+        health["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] == "fail").collect();
+    let [export] = failed[..] else { panic!("{failed:?}") };
+    assert_eq!(export["check"], "otelExport");
+    assert!(text(export, "evidence").contains("does not answer"), "{export}");
+    // The worker waits before it tries again, a person does not.
+    let by_hand = sandbox.rekindle(&["otel", "export"]).run().fails(1);
+    assert!(by_hand.stderr.contains("start the collector"), "{}", by_hand.stderr);
+    let refusing = ScriptedServer::answering(|_| ServerReply::json(401, "no such key"));
+    export_to(&sandbox, refusing.url());
+    let refused = sandbox.rekindle(&["otel", "export"]).run().fails(1);
+    assert!(
+        refused.stderr.contains("401: no such key") && refused.stderr.contains("headers"),
+        "{}",
+        refused.stderr
+    );
+    let server = ScriptedServer::answering(|_| accepted());
+    export_to(&sandbox, server.url());
+    let output = sandbox
+        .rekindle(&["otel", "export", "--json"])
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20k1")
+        .run()
+        .ok()
+        .json();
+    assert!(output["sent"].as_u64() > Some(5) && output["waiting"] == 0, "{output}");
+    assert_eq!(server.received()[0].header("authorization"), Some("Bearer k1"));
+    sandbox.rekindle(&["health"]).run().ok();
+}
+
+/// O11-01: a collector that hangs holds the worker up for seconds and no hook at all, and bad settings are refused.
+#[test]
+fn o11_01_a_collector_that_hangs_harms_nothing() {
+    let sandbox = quiet();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    export_to(&sandbox, &format!("http://{}", silent.local_addr().unwrap()));
+    learnt(&sandbox, "s1");
+    assert_eq!(otel(&sandbox, &["list", "--stage", "observe", "--level", "warn"]), [] as [Value; 0]);
+    let state = sandbox.rekindle(&["health", "--json"]).run().fails(1).stdout;
+    assert!(state.contains("does not answer"), "{state}");
+    export_to(&sandbox, "http://collector.example:4318");
+    let refused = sandbox.rekindle(&["otel", "export"]).run().fails(1);
+    assert!(refused.stderr.contains("without encryption"), "{}", refused.stderr);
+    let server = ScriptedServer::answering(|_| accepted());
+    export_to(&sandbox, server.url());
+    let bad =
+        sandbox.rekindle(&["otel", "export"]).env("OTEL_EXPORTER_OTLP_HEADERS", "geheim").run().fails(1);
+    assert!(
+        bad.stderr.contains("OTEL_EXPORTER_OTLP_HEADERS") && !bad.stderr.contains("geheim"),
+        "{}",
+        bad.stderr
+    );
+    sandbox.rekindle(&["config", "set", "telemetry.otlp.enabled", "false"]).run().ok();
+    let off = sandbox.rekindle(&["otel", "export"]).run().fails(2);
+    assert!(off.stderr.contains("config set telemetry.otlp.enabled true"), "{}", off.stderr);
 }

@@ -35,6 +35,7 @@ const fn rule(
 pub(super) const CHECKS: &[HealthRule] = &[
     rule("database", EventLevel::Fatal, |_| "it can be read".to_owned(), database),
     rule("otelStore", EventLevel::Warn, |_| "every event can be read".to_owned(), otel_store),
+    rule("otelExport", EventLevel::Warn, |_| "the last export reached the collector".to_owned(), otel_export),
     rule("clock", EventLevel::Warn, |_| format!("at most {MAX_CLOCK_DRIFT_MINUTES} minutes ahead"), clock),
     rule(
         "memoryStageStall",
@@ -185,6 +186,21 @@ fn otel_store(facts: &HealthFacts) -> Finding {
         evidence,
         "`rekindle otel list` shows the rest; damaged ones age out",
     )
+}
+
+fn otel_export(facts: &HealthFacts) -> Finding {
+    let Some(export) = &facts.telemetry.export else {
+        return Finding::judge(true, "events stay on this machine", "");
+    };
+    let waiting = format!("{} to export", count(export.waiting, "event"));
+    match &export.error {
+        Some(error) => Finding::judge(
+            false,
+            format!("{error}; {waiting}"),
+            "`rekindle otel export` tries it now and says what to do",
+        ),
+        None => Finding::judge(true, waiting, ""),
+    }
 }
 
 fn clock(facts: &HealthFacts) -> Finding {

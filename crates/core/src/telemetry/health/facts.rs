@@ -55,6 +55,17 @@ pub struct TelemetryFacts {
     pub damaged: u64,
     /// The reason why the table cannot be read.
     pub table_error: Option<String>,
+    /// The export to a collector; `None` while it is off.
+    pub export: Option<ExportFacts>,
+}
+
+/// The export of events to a collector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportFacts {
+    /// The number of events that the collector has not taken.
+    pub waiting: u64,
+    /// Why the last try failed; `None` if it did not.
+    pub error: Option<String>,
 }
 
 /// The background work.

@@ -177,6 +177,10 @@ fn o11_08_the_checks_of_the_work_fail_for_their_fault() {
     fails("otelStore", |facts| facts.telemetry.table_error = Some("no such table".to_owned()));
     fails("otelStore", |facts| facts.telemetry.damaged = 2);
     fails("clock", |facts| facts.telemetry.future_events = 1);
+    let export = |error: Option<&str>| Some(ExportFacts { waiting: 3, error: error.map(str::to_owned) });
+    let away = fails("otelExport", |facts| facts.telemetry.export = export(Some("no collector")));
+    assert_eq!(away.evidence, "no collector; 3 events to export");
+    passes(|facts| facts.telemetry.export = export(None));
 }
 
 /// O11-08: the checks of agents and sessions fail for their fault.

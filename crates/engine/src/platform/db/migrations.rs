@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     SCOPED,
     VERSIONED,
     TELEMETRY,
+    TELEMETRY_EXPORT,
 ];
 
 const INITIAL_TABLES: &str = "
@@ -315,6 +316,17 @@ CREATE INDEX otel_events_by_time ON otel_events (at);
 
 -- The last line of each log that is in the table.
 CREATE TABLE otel_folded (log TEXT PRIMARY KEY, last TEXT NOT NULL) WITHOUT ROWID;
+";
+
+const TELEMETRY_EXPORT: &str = "
+-- The collector that events go to, the number of the last one that it took, and the last failure.
+CREATE TABLE otel_export (
+    url TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    sent_at INTEGER,
+    failed_at INTEGER,
+    error TEXT
+) WITHOUT ROWID;
 ";
 
 pub(super) fn apply(db: &mut Database) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::SYNC_TIMEOUT;
 use crate::platform::environment;
-use crate::platform::http::{self, HttpMethod};
+use crate::platform::http::{self, HttpBody, HttpMethod};
 
 /// The deadline of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
@@ -110,7 +110,7 @@ impl ApiClient {
         }
         let body = body.map(Value::to_string);
         let url = format!("{}{path}", self.url);
-        let mut answer = http::ask(method, &url, headers, body.as_deref(), left)
+        let mut answer = http::ask(method, &url, headers, body.as_deref().map(HttpBody::json), left)
             .map_err(|error| self.unreachable(&error))?;
         let (status, wait) = (answer.status().as_u16(), http::retry_after(answer.headers()));
         let mut bytes = Vec::new();
