@@ -1,4 +1,4 @@
-"""Drives the real program through its hooks with a shifted clock. Used by fortnight.py and sessions.py.
+"""Drives the real program through its hooks with a shifted clock. Used by fortnight.py, sessions.py and month.py.
 
 Needs `faketime` (Debian package). The worker runs after each session instead of in the background, because a detached
 worker would not see the shifted clock; every other setting has its default.
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import uuid
+import zoneinfo
 
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
@@ -39,20 +40,20 @@ class Machine:
         if not self.keep:
             shutil.rmtree(self.root, ignore_errors=True)
 
-    def run(self, at, *arguments, stdin=None, cwd=None):
-        utc = at.astimezone(datetime.timezone.utc)
-        environment = {
+    def environment(self, at):
+        return {
             "HOME": self.home,
             "PATH": os.environ["PATH"],
             "TZ": self.zone,
             "LD_PRELOAD": self.preload,
-            "FAKETIME": "@" + at.astimezone(berlin()).strftime("%Y-%m-%d %H:%M:%S"),
+            "FAKETIME": "@" + at.astimezone(zoneinfo.ZoneInfo(self.zone)).strftime("%Y-%m-%d %H:%M:%S"),
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "NO_FAKE_STAT": "1",
         }
-        del utc
+
+    def run(self, at, *arguments, stdin=None, cwd=None):
         done = subprocess.run(
-            [self.program, *arguments], input=stdin, capture_output=True, text=True, env=environment,
+            [self.program, *arguments], input=stdin, capture_output=True, text=True, env=self.environment(at),
             cwd=cwd or self.home, timeout=600,
         )
         if done.returncode != 0:
@@ -83,12 +84,6 @@ class Machine:
 
     def work(self, at):
         return self.run(at, "worker")
-
-
-def berlin():
-    import zoneinfo
-
-    return zoneinfo.ZoneInfo("Europe/Berlin")
 
 
 class Transcript:
