@@ -193,7 +193,7 @@ fn check_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
 }
 
 /// Writes a probe file: permissions, quotas and read-only mounts show only on a write.
-fn writable(what: &str, folder: &Path) -> DoctorFinding {
+pub(crate) fn writable(what: &str, folder: &Path) -> DoctorFinding {
     let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY_PREFIX, std::process::id()));
     match disk::stage_file(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
         Ok(()) => DoctorFinding::ok(format!("{} is writable", folder.display())),

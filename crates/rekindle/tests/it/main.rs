@@ -36,6 +36,7 @@ mod feedback;
 mod forget;
 mod friction;
 mod fusion;
+mod gate;
 mod health;
 mod hot_list;
 mod house;
