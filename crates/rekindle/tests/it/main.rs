@@ -78,6 +78,7 @@ mod recall_quality;
 mod reflect;
 #[cfg(unix)]
 mod reindex_terminal;
+mod repair;
 mod requirements;
 mod review;
 mod review_model;

@@ -170,7 +170,7 @@ fn database(facts: &HealthFacts) -> Finding {
         Some(error) => Finding::judge(
             false,
             format!("the database cannot be read: {error}"),
-            "`rekindle doctor` says how to repair it",
+            "`rekindle doctor --fix` rebuilds it from your notes and logs",
         ),
         None => Finding::judge(true, "the database can be read", ""),
     }
