@@ -106,6 +106,12 @@ pub(crate) enum CliCommand {
     Status(cmd::StatusArgs),
     /// Check that sessions are learnt from, hooks fire and nothing waits too long
     Health(cmd::HealthArgs),
+    /// Prove that memory works, from the agents' hooks to the next session
+    Gate(cmd::GateArgs),
+    /// Send a fact through the hooks and back
+    E2e(cmd::E2eArgs),
+    /// Check that the weekly job is scheduled, ran and runs
+    Weekly(cmd::WeeklyArgs),
     /// Show what a week brought: learnt, used, said again, waiting, cost
     Week(cmd::WeekArgs),
     /// Check that everything works, and explain how to fix problems
@@ -216,6 +222,9 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::Llm(llm) => llm.run(context),
         CliCommand::Note(note) => note.run(context),
         CliCommand::Health(health) => health.run(context),
+        CliCommand::Gate(gate) => gate.run(context),
+        CliCommand::E2e(e2e) => e2e.run(context),
+        CliCommand::Weekly(weekly) => weekly.run(context),
         CliCommand::Week(week) => week.run(context),
         CliCommand::Otel(otel) => otel.run(context),
         CliCommand::Reflect(reflect) => reflect.run(context),

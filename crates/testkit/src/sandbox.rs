@@ -90,8 +90,8 @@ impl Sandbox {
     }
 
     /// A call of the program with these arguments in this sandbox. Background processes are disabled, because
-    /// they would outlive the test; [`TestCommand::without_env`] of `REKINDLE_INDEX_BACKGROUND` or
-    /// `REKINDLE_CAPTURE_BACKGROUND` enables them.
+    /// they would outlive the test; [`TestCommand::without_env`] of `REKINDLE_INDEX_BACKGROUND`,
+    /// `REKINDLE_CAPTURE_BACKGROUND` or `REKINDLE_GATE_WEEKLY` enables them.
     pub fn rekindle(&self, args: &[&str]) -> TestCommand {
         TestCommand::new(&self.binary, &self.work)
             .args(args)
@@ -99,6 +99,7 @@ impl Sandbox {
             .env("REKINDLE_HOME", &self.home)
             .env("REKINDLE_INDEX_BACKGROUND", "false")
             .env("REKINDLE_CAPTURE_BACKGROUND", "false")
+            .env("REKINDLE_GATE_WEEKLY", "false")
     }
 
     /// The full path of a path relative to the vault.

@@ -161,6 +161,7 @@ pub(super) const KEYS: &[SettingKey] = &[
         &[own_alias("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
     ),
     SettingKey::new("index.background", SettingKind::Bool),
+    SettingKey::new("gate.weekly", SettingKind::Bool),
     SettingKey::new("mcp.review_decide", SettingKind::Bool),
     SettingKey::new("ideas.gc_months", SettingKind::Whole { min: 1, max: 1200 }),
     SettingKey::new("ideas.research.when", SettingKind::OneOf(&["off", "asked", "always"])),

@@ -38,6 +38,8 @@ pub struct Config {
     pub embed: EmbedSettings,
     /// Rules for building the search index.
     pub index: IndexSettings,
+    /// The self-test.
+    pub gate: GateSettings,
     /// Permissions of agents that call our tools.
     pub mcp: McpSettings,
     /// Rules for keeping and researching ideas.
@@ -491,6 +493,14 @@ pub struct EmbedSettings {
 pub struct IndexSettings {
     /// True if a command may leave indexing to a background process.
     pub background: bool,
+}
+
+/// The self-test through the installed hooks (B-10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateSettings {
+    /// True if it runs once a week and after an update, in the background.
+    pub weekly: bool,
 }
 
 /// Permissions of agents that call our tools.

@@ -64,9 +64,8 @@ impl ConfigCase {
 /// Two values other than the default, as TOML and as text.
 fn others(key: &str) -> [(&'static str, &'static str); 2] {
     match key {
-        "memory.enabled" | "index.background" | "capture.background" | "mcp.review_decide" => {
-            [("false", "off"), ("true", "true")]
-        }
+        "memory.enabled" | "index.background" | "capture.background" | "gate.weekly"
+        | "mcp.review_decide" => [("false", "off"), ("true", "true")],
         "memory.scope" => [("'auto'", "auto"), ("'project'", "project")],
         "memory.review_mode" => [("'silent'", "silent"), ("'interactive'", "interactive")],
         "review.triage" => [("'off'", "off"), ("'rules'", "rules")],

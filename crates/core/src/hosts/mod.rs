@@ -3,3 +3,4 @@
 pub mod hook;
 pub mod install;
 pub mod jsonc;
+pub mod rehearsal;

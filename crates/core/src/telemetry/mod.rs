@@ -4,10 +4,12 @@
 //! - [`error_kind`]: the kind of an error, in place of its message
 //! - [`log_lines`]: events from the lines of the hook log and the recall log
 //! - [`stats`]: events summed up by stage
+//! - [`gate`]: the verdict of the self-test, and when it is due
 //! - [`health`]: checks of what is measured, and their thresholds
 
 pub mod error_kind;
 pub mod event;
+pub mod gate;
 pub mod health;
 pub mod log_lines;
 pub mod stats;

@@ -55,6 +55,20 @@ pub struct WorkerLock {
     folder: PathBuf,
 }
 
+/// The file in which a newer version asks older workers to end.
+pub fn successor_file(locks: &Path) -> PathBuf {
+    locks.join(SUCCESSOR_FILE)
+}
+
+/// True if a newer version asked workers of this version to end.
+pub fn is_yielding(locks: &Path) -> bool {
+    wanted_generation(locks).is_some_and(|wanted| wanted > WORKER_GENERATION)
+}
+
+fn wanted_generation(locks: &Path) -> Option<u32> {
+    std::fs::read_to_string(successor_file(locks)).ok()?.trim().parse().ok()
+}
+
 /// True if a worker is running.
 pub fn is_locked(locks: &Path) -> bool {
     let path = locks.join(LOCK_FILE);
@@ -100,7 +114,7 @@ impl WorkerLock {
     }
 
     fn successor(&self) -> Option<u32> {
-        std::fs::read_to_string(self.folder.join(SUCCESSOR_FILE)).ok()?.trim().parse().ok()
+        wanted_generation(&self.folder)
     }
 
     /// True if a newer version waits for the lock.

@@ -31,6 +31,7 @@ use crate::agents::identity::{self, IdentityLink};
 use crate::index::models::{self, ModelStore};
 use crate::jobs::sessions;
 use crate::llm::{self, ModelJob, ProviderEnvironment};
+use crate::ops::repair::permissions;
 use crate::platform::disk;
 use crate::platform::home::{DataPaths, HomeFolder};
 use crate::vault;
@@ -82,6 +83,9 @@ pub struct CheckReport {
     /// The findings of the check.
     pub findings: Vec<DoctorFinding>,
 }
+
+/// The number of files that a finding names one by one.
+const MAX_NAMED_FILES: usize = 5;
 
 /// The input of the checks. The vault is walked once for all of them.
 struct CheckContext<'a> {
@@ -142,6 +146,27 @@ pub fn run_checks(places: &DataPaths) -> Vec<CheckReport> {
     checked
 }
 
+/// Checks that we may write our folders and that nobody else reads the state folder (SEC-01).
+pub fn check_permissions(home: &HomeFolder, places: &DataPaths) -> CheckReport {
+    let wrong = permissions::wrong(home, places);
+    let mut findings: Vec<DoctorFinding> = wrong
+        .iter()
+        .take(MAX_NAMED_FILES)
+        .map(|one| {
+            let what = format!("the permissions of {} are {:o}", one.path.display(), one.mode);
+            DoctorFinding::warning(what, "correct them with `rekindle doctor --fix`")
+        })
+        .collect();
+    if wrong.len() > MAX_NAMED_FILES {
+        let what = format!("{} more have the wrong permissions", wrong.len() - MAX_NAMED_FILES);
+        findings.push(DoctorFinding::warning(what, "correct them with `rekindle doctor --fix`"));
+    }
+    if findings.is_empty() {
+        findings.push(DoctorFinding::ok("in order"));
+    }
+    CheckReport { check: "permissions", findings }
+}
+
 /// Checks the models, which do not depend on a vault.
 pub fn check_models(home: &HomeFolder, config: &Config) -> CheckReport {
     let models = ModelStore::open(home);
@@ -193,7 +218,7 @@ fn check_llm(home: &HomeFolder, config: &Config) -> Option<DoctorFinding> {
 }
 
 /// Writes a probe file: permissions, quotas and read-only mounts show only on a write.
-fn writable(what: &str, folder: &Path) -> DoctorFinding {
+pub(crate) fn writable(what: &str, folder: &Path) -> DoctorFinding {
     let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY_PREFIX, std::process::id()));
     match disk::stage_file(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
         Ok(()) => DoctorFinding::ok(format!("{} is writable", folder.display())),

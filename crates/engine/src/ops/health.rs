@@ -24,6 +24,7 @@ use crate::index::models::ModelStore;
 use crate::index::{Embedder, RecallIndex};
 use crate::jobs::spool::Spool;
 use crate::llm::cost::{usage_by_day, used_tokens_and_cost};
+use crate::ops::gate::history;
 use crate::ops::learning::{self, LEARNING_DAYS};
 use crate::platform::db::{self, Database};
 use crate::platform::home::{DataPaths, HomeFolder};
@@ -79,6 +80,7 @@ pub fn measure(request: &HealthRequest<'_>) -> HealthFacts {
         memories: memory_facts(request.places, now),
         index: index_facts(request, now),
         agents: request.installer.map_or_else(Vec::new, |installer| agent_facts(request, installer)),
+        last_gate: history::read(request.places).pop(),
         resources: model_facts(request),
     };
     if let Some(db) = db

@@ -79,7 +79,14 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
     let places = home.data_paths(&loaded.config)?;
 
     let mut items = vec![SetupItem { description: "settings", path: config_file, created: new_config }];
-    items.push(folder("state", places.state())?);
+    items.extend(create_folders(&places, &loaded.config.user.name, now)?);
+    Ok(items)
+}
+
+/// Creates the missing folders and documents of a home, for the person of this name. The settings stay as they
+/// are.
+pub fn create_folders(places: &DataPaths, name: &str, now: &Zoned) -> Result<Vec<SetupItem>, Error> {
+    let mut items = vec![folder("state", places.state())?];
     for part in [places.locks_folder(), places.spool_folder(), places.sessions(), places.logs_folder()] {
         folder("state", &part)?;
     }
@@ -88,7 +95,7 @@ pub fn init(home: &HomeFolder, choices: SetupChoices<'_>, now: &Zoned) -> Result
         folder("vault", &places.vault().join(part))?;
     }
     items.push(folder("identity", places.identity())?);
-    items.extend(documents(&places, &loaded.config.user.name, now)?);
+    items.extend(documents(places, name, now)?);
     Ok(items)
 }
 

@@ -30,7 +30,7 @@ use crate::pipeline::stages::throttle::Throttle;
 use crate::pipeline::stages::{hook_signals, idle_sessions, promote};
 use crate::pipeline::worker_events;
 use crate::platform::db::{Database, OptionalExtension, params};
-use crate::review::surfaces;
+use crate::review::{proposals, surfaces};
 use crate::vault::Vault;
 
 /// The lifetime of a worker that a hook started; the next hook starts another.
@@ -100,6 +100,8 @@ fn drain(
     let mut queue = open_queue(stage_context)?;
     queue.release_abandoned(stage_context.now().timestamp())?;
     restore_hot_list(stage_context, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
+    restore_proposals(stage_context, &mut queue, registry)
+        .ignore_failure("the next worker repeats it; the copy stays");
     // Decisions on the page count when a worker runs (REV-03).
     promote::read_review_decisions(stage_context)
         .ignore_failure("an unreadable page is read later, and `doctor` reports it");
@@ -148,6 +150,18 @@ fn restore_hot_list(stage_context: &StageContext, queue: &mut RunQueue) -> Resul
     let logs = days.filter_map(|day| Some((day, daily_log::parse(&vault.daily_log(day).ok()??))));
     let logs: Vec<(Date, daily_log::DailyLog)> = logs.collect();
     observations::restore(queue.db(), &logs)?;
+    Ok(())
+}
+
+/// Takes the proposals from their copy into a database that lost them, and carries out the approved ones (B-07).
+fn restore_proposals(
+    stage_context: &StageContext,
+    queue: &mut RunQueue,
+    registry: &FunctionRegistry,
+) -> Result<(), Error> {
+    if proposals::restore_if_lost(queue.db(), &stage_context.places)? > 0 {
+        proposals::adopt_orphans(queue.db(), registry, stage_context.now().timestamp())?;
+    }
     Ok(())
 }
 

@@ -351,6 +351,38 @@ pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Changes the permissions of a file or folder of ours.
+#[cfg(unix)]
+pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+/// Systems without modes have nothing to change.
+#[cfg(not(unix))]
+pub fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// Removes a scratch folder of ours with everything in it. A missing folder is no error. A process that is about
+/// to end may still write there, so it is tried more than once.
+pub fn remove_scratch(path: &Path) -> io::Result<()> {
+    const ATTEMPTS: u32 = 20;
+    const PAUSE: Duration = Duration::from_millis(50);
+    let mut result = Ok(());
+    for _ in 0..ATTEMPTS {
+        result = match std::fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other,
+        };
+        if result.is_ok() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    result
+}
+
 /// Moves an unusable file of ours aside. An earlier one there is replaced.
 pub fn move_aside(path: &Path, aside: &Path) -> io::Result<()> {
     std::fs::rename(path, aside)

@@ -221,6 +221,11 @@ impl DataPaths {
         self.state.join("patches")
     }
 
+    /// The copy of the proposals, in case the database is lost (B-07).
+    pub fn proposals_folder(&self) -> PathBuf {
+        self.state.join("proposals")
+    }
+
     /// Messages to the user that wait for a hook that can show them.
     pub fn notices_file(&self) -> PathBuf {
         self.state.join("notices")
@@ -249,6 +254,16 @@ impl DataPaths {
     /// The recall quality of each measurement (B-10).
     pub fn evaluations_file(&self) -> PathBuf {
         self.state.join("eval.jsonl")
+    }
+
+    /// The scratch homes of running gates. One that a killed gate left is removed by the next.
+    pub fn gate_folder(&self) -> PathBuf {
+        self.state.join("gate")
+    }
+
+    /// The results of past gates (B-10).
+    pub fn gate_history(&self) -> PathBuf {
+        self.state.join("gate.jsonl")
     }
 
     /// The unfinished forgets (B-08).

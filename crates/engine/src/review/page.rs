@@ -114,6 +114,9 @@ pub fn refresh_page(
     by: ChangeActor,
     now: &Zoned,
 ) -> Result<ReviewPageOutcome, Error> {
+    // A database that lost its proposals must not replace the copy.
+    proposals::restore_if_lost(db, &vault.places)?;
+    proposals::save_copy(db, &vault.places)?;
     rebase_proposals(db, vault)?;
     let asked = asked_today(db, per_day, now)?;
     let queue = ReviewPage {

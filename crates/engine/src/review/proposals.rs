@@ -1,5 +1,6 @@
 //! Store of proposals (STO-05, REV-04): the authority on proposals and their outcomes.
 
+mod copies;
 mod decide;
 mod history;
 mod journal_position;
@@ -21,6 +22,7 @@ use crate::jobs::queue::{self, FunctionRegistry};
 use crate::platform::db::{Database, Error, OptionalExtension, Transaction, params};
 use crate::platform::random;
 
+pub use copies::{adopt_orphans, has_copy, orphaned, restore_if_lost, save_copy};
 pub use decide::{
     DecisionOutcome, ProposalRecord, ProposalVerdict, decide, decide_with_reason, decide_with_scope,
     decided_since, due_for_expiry, ended_with, expire, find_proposal, list_proposals, mark_promoted,

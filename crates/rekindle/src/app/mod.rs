@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod evolve;
 pub(crate) mod feedback;
 pub(crate) mod forget;
+pub(crate) mod gate;
 pub(crate) mod health;
 pub(crate) mod note;
 pub(crate) mod otel;

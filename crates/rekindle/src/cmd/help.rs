@@ -72,7 +72,10 @@ const ALL_GROUPS: [CommandGroup; 8] = [
     ("Review", &["review"]),
     ("Also under `rekindle review`", &["approve", "reject", "inbox", "friction"]),
     ("Learning", &["backfill", "reflect", "worker", "runs", "run", "retry", "cost"]),
-    ("Insight", &["status", "health", "week", "inspect", "log", "otel", "eval", "bench"]),
+    (
+        "Insight",
+        &["status", "health", "gate", "e2e", "weekly", "week", "inspect", "log", "otel", "eval", "bench"],
+    ),
     ("For programs", &["hook", "mcp", "send", "reindex", "redact"]),
 ];
 

@@ -9,6 +9,7 @@ use rekindle_engine::config;
 use rekindle_engine::context::alerts;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::jobs::sessions;
+use rekindle_engine::ops::gate::history;
 use rekindle_engine::pipeline::stages::weekly_maintenance;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::platform::home::HomeFolder;
@@ -104,6 +105,7 @@ impl StatusArgs {
         let index = index(context, &vault)?;
         let settings = &context.settings.config.llm;
         let models = LlmStatus::read(context, settings)?;
+        let gate = history::read(&context.places).pop();
         if self.json {
             let mut answer = json!({
                 "home": context.home.root(),
@@ -129,6 +131,7 @@ impl StatusArgs {
                 "last_week": weekly_maintenance::weekly_summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
+                "gate": gate,
                 "llm": models.json(settings),
             });
             learnt.add_to_json(&mut answer);
@@ -175,6 +178,16 @@ impl StatusArgs {
             row(name, value)?;
         }
         row("background", background(waiting, dead))?;
+        if let Some(gate) = &gate {
+            let when = context.day(gate.at);
+            row(
+                "gate",
+                match gate.ok {
+                    true => format!("green on {when}, in {:.1} s", gate.seconds),
+                    false => format!("red on {when} (`rekindle gate --history`)"),
+                },
+            )?;
+        }
         row(
             "changed",
             last.map_or_else(

@@ -12,7 +12,7 @@ use rekindle_engine::recall::messages::MessageStore;
 use serde_json::json;
 
 use crate::app::CommandContext;
-use crate::app::{health, week};
+use crate::app::{gate, health, week};
 use crate::error::CliError;
 
 /// The longest wait of `--once` for a running worker.
@@ -136,6 +136,7 @@ impl WorkerArgs {
         };
         health::check_after_work(context, failed);
         week::save_if_due(context);
+        gate::start_if_due(context);
         let Some(stats) = done? else {
             if !self.background {
                 context.out.note("Another worker is running. To wait for it, use `--once`.");

@@ -238,6 +238,32 @@ fn o11_08_agents_that_do_not_call_are_seen() {
     });
 }
 
+/// O11-08, B-10: a gate that failed and one that is too old are seen.
+#[test]
+fn o11_08_b_10_a_red_or_old_gate_is_seen() {
+    let record = |at: i64, failed: &Value| {
+        json!({"at": ago(at).to_string(), "version": env!("CARGO_PKG_VERSION"), "ok": failed == &json!([]),
+            "seconds": 6.1, "failed": failed})
+    };
+    let plant = |sandbox: &Sandbox, record: &Value| {
+        sandbox.rekindle(&["install", "claude", "--yes"]).run().ok();
+        fs::write(sandbox.state().join("gate.jsonl"), format!("{record}\n")).unwrap();
+    };
+    let what = json!([{"part": "e2e", "agent": "claude", "step": "captured", "hook": "Stop",
+        "what": "the hook for Stop: it was killed", "next": "`rekindle install claude`"}]);
+    let red = fails("gate", |sandbox| plant(sandbox, &record(HOUR, &what)));
+    assert_eq!(
+        red["evidence"],
+        "the gate failed 60 minutes ago: Claude Code: the hook for Stop: it was killed"
+    );
+    fails("gate", |sandbox| plant(sandbox, &record(12 * DAY, &json!([]))));
+    // Connected for long, and never tried.
+    fails("gate", |sandbox| {
+        sandbox.rekindle(&["install", "claude", "--yes"]).run().ok();
+        set_modified(&sandbox.user_home().join(".claude/settings.json"), ago(12 * DAY));
+    });
+}
+
 /// O11-08, R-13: sessions that were seen and not learnt from are counted by reason.
 #[test]
 fn o11_08_sessions_that_were_not_learnt_from_are_seen() {

@@ -36,6 +36,7 @@ mod feedback;
 mod forget;
 mod friction;
 mod fusion;
+mod gate;
 mod health;
 mod hot_list;
 mod house;
@@ -77,6 +78,7 @@ mod recall_quality;
 mod reflect;
 #[cfg(unix)]
 mod reindex_terminal;
+mod repair;
 mod requirements;
 mod review;
 mod review_model;

@@ -84,6 +84,8 @@ pub struct RecognisedCommand {
     pub home: Option<String>,
     /// The event that it names.
     pub event: String,
+    /// True if it brings settings of its own, as options or as variables in front of the program.
+    pub has_own_settings: bool,
 }
 
 /// Recognises a hook command of ours, written by any version, folder or home: it calls a program named
@@ -96,12 +98,17 @@ pub fn recognise_command(words: &[String], agent: Agent) -> Option<RecognisedCom
         return None;
     }
     let (mut rest, mut home) = (rest.iter(), None);
+    let mut has_own_settings = words.iter().take(skipped).any(|word| is_assignment(word));
     loop {
         let word = rest.next()?;
         match word.as_str() {
             "hook" => break,
             "--home" => home = rest.next().cloned(),
-            "-c" | "--config" | "--color" => drop(rest.next()?),
+            "-c" | "--config" => {
+                rest.next()?;
+                has_own_settings = true;
+            }
+            "--color" => drop(rest.next()?),
             option if option.starts_with("--home=") => {
                 home = option.split_once('=').map(|(_, home)| home.to_owned());
             }
@@ -116,6 +123,7 @@ pub fn recognise_command(words: &[String], agent: Agent) -> Option<RecognisedCom
         program: program.clone(),
         home,
         event: rest.next().cloned().unwrap_or_default(),
+        has_own_settings,
     })
 }
 
@@ -141,6 +149,8 @@ mod tests {
         let home = known("'/opt/my tools/rekindle' --home '/a b/c' hook claude SessionEnd").unwrap();
         assert_eq!((home.program.as_str(), home.home.as_deref()), ("/opt/my tools/rekindle", Some("/a b/c")));
         assert!(known("RUST_LOG=x exec rekindle --home=/h -c a=b hook claude Stop --new-flag").is_some());
+        assert!(known("rekindle -c a=b hook claude Stop").unwrap().has_own_settings);
+        assert!(known("A=b rekindle hook claude Stop").unwrap().has_own_settings && !plain.has_own_settings);
         assert!(known("\"C:/Program Files/rekindle.exe\" hook claude Stop").is_some());
         assert!(known("\"C:\\Program Files\\rekindle.exe\" hook claude Stop").is_some());
     }

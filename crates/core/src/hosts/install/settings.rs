@@ -26,8 +26,10 @@ pub struct InstalledHook {
     pub handler: usize,
     /// The number of hooks in the group.
     pub group_size: usize,
-    /// The command line that the agent runs.
+    /// The command line that the agent runs in a shell; with `args`, the program that it runs without one.
     pub line: String,
+    /// The arguments, if they are listed apart from the command.
+    pub args: Option<Vec<String>>,
     /// The parsed command line.
     pub recognised: RecognisedCommand,
     /// The configured timeout, if any.
@@ -68,13 +70,14 @@ fn find_in(document: &JsoncDocument, agent: Agent) -> Vec<InstalledHook> {
         for (group, node) in groups.iter().enumerate() {
             let handlers = node.get(HOOKS_KEY).map(JsonNode::items).unwrap_or_default();
             for (handler, one) in handlers.iter().enumerate() {
-                let Some((line, recognised)) = parse_our_hook(one, agent) else { continue };
+                let Some((line, args, recognised)) = parse_our_hook(one, agent) else { continue };
                 found.push(InstalledHook {
                     event: key.to_owned(),
                     group,
                     handler,
                     group_size: handlers.len(),
                     line,
+                    args,
                     recognised,
                     timeout: one.get(TIMEOUT_KEY).and_then(|timeout| timeout.value().as_u64()),
                     matcher: node.get(MATCHER_KEY).and_then(JsonNode::text).map(str::to_owned),
@@ -91,16 +94,19 @@ const ARGS_KEY: &str = "args";
 const TIMEOUT_KEY: &str = "timeout";
 const MATCHER_KEY: &str = "matcher";
 
-fn parse_our_hook(handler: &JsonNode, agent: Agent) -> Option<(String, RecognisedCommand)> {
+fn parse_our_hook(
+    handler: &JsonNode,
+    agent: Agent,
+) -> Option<(String, Option<Vec<String>>, RecognisedCommand)> {
     let line = handler.get(COMMAND_KEY)?.text()?;
-    let words = match handler.get(ARGS_KEY) {
-        Some(args) => {
-            let args = args.items().iter().filter_map(JsonNode::text).map(str::to_owned);
-            std::iter::once(line.to_owned()).chain(args).collect()
-        }
+    let args: Option<Vec<String>> = handler
+        .get(ARGS_KEY)
+        .map(|args| args.items().iter().filter_map(JsonNode::text).map(str::to_owned).collect());
+    let words = match &args {
+        Some(args) => std::iter::once(line.to_owned()).chain(args.iter().cloned()).collect(),
         None => split(line),
     };
-    recognise_command(&words, agent).map(|recognised| (line.to_owned(), recognised))
+    recognise_command(&words, agent).map(|recognised| (line.to_owned(), args, recognised))
 }
 
 /// Adds all our hooks to a settings text and keeps everything else as it was. `blanks` records the white

@@ -72,6 +72,12 @@ pub(super) const CHECKS: &[HealthRule] = &[
         agents_silent,
     ),
     rule(
+        "gate",
+        EventLevel::Error,
+        |_| format!("the last gate was green, at most {MAX_GATE_DAYS} days ago"),
+        gate,
+    ),
+    rule(
         "sessionsUnlearnt",
         EventLevel::Error,
         |_| {
@@ -165,7 +171,7 @@ fn database(facts: &HealthFacts) -> Finding {
         Some(error) => Finding::judge(
             false,
             format!("the database cannot be read: {error}"),
-            "`rekindle doctor` says how to repair it",
+            "`rekindle doctor --fix` rebuilds it from your notes and logs",
         ),
         None => Finding::judge(true, "the database can be read", ""),
     }
@@ -321,6 +327,35 @@ fn agents_silent(facts: &HealthFacts) -> Finding {
     };
     let evidence = format!("{} was used for {} after its last hook call", first.name, in_words(*gap));
     Finding::judge(false, evidence, format!("`rekindle doctor`, or `rekindle install {}`", first.word))
+}
+
+fn gate(facts: &HealthFacts) -> Finding {
+    if facts.agents.is_empty() {
+        return Finding::unmeasured("no agent is connected");
+    }
+    let is_old = |since: Timestamp| age(facts, since).as_hours() > MAX_GATE_DAYS * 24;
+    let Some(last) = &facts.last_gate else {
+        let since = facts.agents.iter().filter_map(|agent| agent.connected_since).min();
+        return match since.filter(|since| is_old(*since)) {
+            Some(since) => {
+                let evidence =
+                    format!("no gate has run, and an agent is connected for {}", in_words(age(facts, since)));
+                Finding::judge(false, evidence, "`rekindle gate` runs it now")
+            }
+            None => Finding::unmeasured("no gate has run yet"),
+        };
+    };
+    let when = in_words(age(facts, last.at));
+    if let Some(first) = last.failed.first().filter(|_| !last.ok) {
+        let agent = first.agent.map_or_else(String::new, |agent| format!("{}: ", agent.name()));
+        let evidence = format!("the gate failed {when} ago: {agent}{}", first.failure.what);
+        return Finding::judge(false, evidence, format!("{}; then `rekindle gate`", first.failure.next));
+    }
+    Finding::judge(
+        !is_old(last.at),
+        format!("the last gate was green {when} ago, in {:.0} seconds", last.seconds),
+        "`rekindle gate` runs it now",
+    )
 }
 
 fn sessions_unlearnt(facts: &HealthFacts) -> Finding {

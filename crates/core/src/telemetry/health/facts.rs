@@ -2,6 +2,7 @@
 
 use crate::base::time::Timestamp;
 use crate::config::LogLevel;
+use crate::telemetry::gate::GateRecord;
 
 /// All facts at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub struct HealthFacts {
     pub index: IndexFacts,
     /// The agents on this machine.
     pub agents: Vec<AgentFacts>,
+    /// The last gate, if there was one.
+    pub last_gate: Option<GateRecord>,
     /// The models and what they cost.
     pub resources: ResourceFacts,
 }

@@ -7,9 +7,11 @@ use super::facts::*;
 use super::report::CheckOutcome;
 use super::thresholds::*;
 use super::*;
+use crate::base::agent::Agent;
 use crate::base::time::Timestamp;
 use crate::config::LogLevel;
 use crate::telemetry::EventLevel;
+use crate::telemetry::gate::{FailedStep, GateFailure, GatePart, GateRecord};
 
 fn now() -> Timestamp {
     "2026-11-18T12:00:00Z".parse().unwrap()
@@ -17,6 +19,27 @@ fn now() -> Timestamp {
 
 fn hours_ago(hours: i64) -> Timestamp {
     now() - hours.hours()
+}
+
+/// A gate that failed at these hooks of Codex.
+fn gate(at: Timestamp, hooks: &[&str]) -> GateRecord {
+    let failed = hooks.iter().map(|hook| FailedStep {
+        part: GatePart::E2e,
+        agent: Some(Agent::Codex),
+        step: "captured".to_owned(),
+        failure: GateFailure {
+            what: format!("the hook for {hook}: the program it calls does not exist"),
+            hook: Some((*hook).to_owned()),
+            next: "`rekindle install codex`".to_owned(),
+        },
+    });
+    GateRecord {
+        at,
+        version: "1.0.0".to_owned(),
+        ok: hooks.is_empty(),
+        seconds: 6.2,
+        failed: failed.collect(),
+    }
 }
 
 /// A home in daily use in which nothing is wrong and every check can be measured.
@@ -63,6 +86,7 @@ fn healthy() -> HealthFacts {
         },
         index: IndexFacts { broken: None, documents: 200, behind_since: Some(now() - 5.minutes()) },
         agents: vec![agent("Claude Code", "claude"), agent("Codex", "codex")],
+        last_gate: Some(gate(hours_ago(50), &[])),
         resources: ResourceFacts {
             model_disk: 30_000_000,
             model_memory: 25_000_000,
@@ -207,6 +231,29 @@ fn o11_08_the_checks_of_agents_and_sessions_fail_for_their_fault() {
     assert!(unlearnt.next.unwrap().contains("config set capture.min_user_messages 1"));
     passes(|facts| facts.sessions.learnt = 1);
     passes(|facts| (facts.sessions.learnt, facts.sessions.skipped) = (0, vec![("small talk".to_owned(), 4)]));
+}
+
+/// O11-08, B-10: a gate that failed, that is too old, or that never ran is seen.
+#[test]
+fn o11_08_b_10_a_red_or_old_gate_is_seen() {
+    let red = fails("gate", |facts| facts.last_gate = Some(gate(hours_ago(3), &["SessionEnd"])));
+    let what =
+        "the gate failed 3 hours ago: Codex: the hook for SessionEnd: the program it calls does not exist";
+    assert_eq!(red.evidence, what);
+    assert_eq!(red.next.as_deref(), Some("`rekindle install codex`; then `rekindle gate`"));
+    let old = fails("gate", |facts| facts.last_gate = Some(gate(hours_ago(24 * MAX_GATE_DAYS + 1), &[])));
+    assert_eq!(old.evidence, "the last gate was green 10 days ago, in 6 seconds");
+    passes(|facts| facts.last_gate = Some(gate(hours_ago(24 * MAX_GATE_DAYS), &[])));
+    fails("gate", |facts| facts.last_gate = None);
+    passes(|facts| {
+        facts.last_gate = None;
+        facts.agents.iter_mut().for_each(|agent| agent.connected_since = Some(hours_ago(24)));
+    });
+    // Nothing can be tried without an agent.
+    passes(|facts| {
+        facts.agents.clear();
+        facts.last_gate = Some(gate(hours_ago(3), &["Stop"]));
+    });
 }
 
 /// O11-08, O11-14: the checks of memories fail for their fault.

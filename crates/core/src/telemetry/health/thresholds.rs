@@ -35,6 +35,8 @@ pub const MAX_REFLECTION_DAYS: i64 = 7;
 pub const MAX_INDEX_HOURS: i64 = 1;
 /// The hours for which an agent may be used after the last call of its hooks.
 pub const MAX_SILENT_HOURS: i64 = 24;
+/// The days after which the last gate is too old. It runs by itself once a week.
+pub const MAX_GATE_DAYS: i64 = 10;
 /// The share of finished sessions from which something must be learnt.
 pub const MIN_LEARNT_SHARE: f64 = 0.1;
 /// A share of fewer finished sessions than this says nothing.

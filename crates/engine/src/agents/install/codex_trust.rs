@@ -233,7 +233,9 @@ mod tests {
             handler: 0,
             group_size: 1,
             line: line.into(),
+            args: None,
             recognised: rekindle_core::hosts::install::RecognisedCommand {
+                has_own_settings: false,
                 program: String::new(),
                 home: None,
                 event: String::new(),

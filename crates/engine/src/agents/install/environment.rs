@@ -20,6 +20,8 @@ pub struct InstallEnvironment {
     pub pi: Option<PathBuf>,
     /// The search path of programs.
     pub path: Option<OsString>,
+    /// The person's shell.
+    pub shell: Option<PathBuf>,
 }
 
 impl InstallEnvironment {
@@ -40,6 +42,7 @@ impl InstallEnvironment {
             gemini: folder("GEMINI_CLI_HOME"),
             pi: folder("PI_CODING_AGENT_DIR"),
             path: environment::raw_variable("PATH"),
+            shell: environment::raw_variable("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute()),
         }
     }
 

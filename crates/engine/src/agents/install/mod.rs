@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod gemini;
 mod host;
+mod installed;
 mod pi;
 mod plugin;
 mod probe;
@@ -29,6 +30,7 @@ use rekindle_core::hosts::install::{HookInvocation, recognise_command, servers a
 pub use self::environment::InstallEnvironment;
 pub use self::error::Error;
 pub use self::file::SettingsChange;
+pub use self::installed::{CallEnvironment, HookAnswer, InstalledCommand};
 pub use self::plugin::WrittenPlugin;
 pub use self::probe::HookProbe;
 pub use self::program::invocation;
@@ -249,6 +251,11 @@ impl<'a> Installer<'a> {
             }
         }
         receipts.save(&self.receipts_file())
+    }
+
+    /// The hooks that an agent has installed, as they are in its settings.
+    pub fn installed_commands(&self, agent: Agent) -> Result<Vec<InstalledCommand>, Error> {
+        installed::commands(self.machine, agent)
     }
 
     /// Runs every installed hook of an agent in test mode, which leaves no trace.

@@ -10,6 +10,7 @@ use super::{CheckReport, DoctorFinding};
 use crate::jobs::queue::RunQueue;
 use crate::jobs::spool::Spool;
 use crate::jobs::worker_lock;
+use crate::ops::repair;
 use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::platform::clock;
 use crate::platform::db::{self, Database};
@@ -33,6 +34,10 @@ pub fn check_runs(places: &DataPaths) -> CheckReport {
         })
         .collect();
     findings.extend(spool(places));
+    let now = clock::now(TimeZone::UTC).timestamp();
+    findings.extend(repair::stale_locks(places, now).iter().map(|lock| {
+        DoctorFinding::error(lock.describe(), Some("release it with `rekindle doctor --fix`".into()))
+    }));
     match runs(places) {
         Ok(found) => findings.extend(found),
         Err(error) => findings.push(DoctorFinding::error(error.to_string(), Some(error.hint()))),
@@ -72,13 +77,18 @@ fn spool(places: &DataPaths) -> Vec<DoctorFinding> {
 
 fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
     let Some(db) = Database::open_existing(&places.database())? else {
-        return Ok(vec![DoctorFinding::ok("no runs yet")]);
+        return Ok(vec![match repair::is_lost(places) {
+            true => DoctorFinding::error(
+                format!("{} is gone, although this home was used", places.database().display()),
+                Some("rebuild it with `rekindle doctor --fix`".into()),
+            ),
+            false => DoctorFinding::ok("no runs yet"),
+        }]);
     };
-    let sound: String =
-        db.run(|connection| connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
-    if sound != "ok" {
-        return Err(db.corrupt_value(sound));
+    if !db.is_sound()? {
+        return Err(db.corrupt_value("the file is malformed"));
     }
+    let gaps = db.schema_gaps()?;
     let ahead = check_clock(&db)?;
     let counts = RunQueue::new(db).count_by_status()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
@@ -92,6 +102,12 @@ fn runs(places: &DataPaths) -> Result<Vec<DoctorFinding>, db::Error> {
         findings.push(DoctorFinding::warning(
             format!("{} failed for good", count_phrase(of(RunStatus::Dead), "run")),
             "see why with `rekindle runs --dead`, retry them with `rekindle retry`",
+        ));
+    }
+    if !gaps.is_empty() {
+        findings.push(DoctorFinding::error(
+            format!("the database lacks {}", gaps.join(", ")),
+            Some("add it with `rekindle doctor --fix`".into()),
         ));
     }
     findings.extend(ahead);

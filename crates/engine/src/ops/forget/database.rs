@@ -72,23 +72,30 @@ impl ErasableStore for ErasableDatabase {
         "database"
     }
 
-    fn erase(&self, _: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+    fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let Some(mut db) = self.open()? else { return Ok(0) };
         if target.is_empty() {
             return Ok(0);
         }
+        // The name of a file repeats the words of its memory, and runs say which files they wrote.
+        let files: Vec<String> = going.files.iter().map(ToString::to_string).collect();
+        let names = ErasureTarget::new(&files);
         let erased = db.change(|transaction| {
             let mut erased = 0;
             for place @ (table, key, column) in TEXT_COLUMNS {
-                for (row, text) in rows(transaction, place, target)? {
-                    let json = target.remove_json_blocks(&text);
-                    let left =
-                        target.remove_blocks(json.as_deref().unwrap_or(&text)).or(json).unwrap_or_default();
-                    transaction.execute(
-                        &format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1"),
-                        [&row, &left],
-                    )?;
-                    erased += 1;
+                for target in [target, &names] {
+                    for (row, text) in rows(transaction, place, target)? {
+                        let json = target.remove_json_blocks(&text);
+                        let left = target
+                            .remove_blocks(json.as_deref().unwrap_or(&text))
+                            .or(json)
+                            .unwrap_or_default();
+                        transaction.execute(
+                            &format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1"),
+                            [&row, &left],
+                        )?;
+                        erased += 1;
+                    }
                 }
             }
             for place @ (table, key, _) in TEXT_ROWS {

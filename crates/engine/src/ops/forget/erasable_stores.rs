@@ -36,6 +36,7 @@ pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
         Box::new(ErasableJsonFolder { name: "sessions", folder: vault.places.sessions() }),
         Box::new(ErasableJsonFolder { name: "editing", folder: vault.places.editing_folder() }),
         Box::new(ErasableJsonFolder { name: "patches", folder: vault.places.patches_folder() }),
+        Box::new(ErasableJsonFolder { name: "proposals", folder: vault.places.proposals_folder() }),
         Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices_file() }),
         Box::new(ErasableBackups { places: &vault.places }),
         Box::new(ErasableDatabase { path: vault.places.database() }),

@@ -165,7 +165,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             body: weekly_maintenance::weekly_maintenance,
         },
         QueueFunction {
-            name: "weekly-summary",
+            name: weekly_maintenance::WEEKLY_SUMMARY,
             triggers: &[names::WEEKLY_SUMMARY],
             schedule: None,
             emits: &[],

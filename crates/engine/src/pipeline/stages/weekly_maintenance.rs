@@ -21,6 +21,8 @@ use crate::review::proposals;
 
 /// The name of the function that counts.
 pub const WEEKLY_MAINTENANCE: &str = "weekly-maintenance";
+/// The name of the function that stores the counts.
+pub const WEEKLY_SUMMARY: &str = "weekly-summary";
 /// The file name of the log of summaries, one line per week.
 const WEEKLY_LOG_FILE: &str = "weekly.jsonl";
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -5,7 +5,7 @@
 use super::{Database, Error};
 
 /// The migrations in order. A published migration never changes.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     INITIAL_TABLES,
     OBSERVATION_TABLES,
     PROPOSAL_TABLES,

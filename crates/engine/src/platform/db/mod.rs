@@ -5,6 +5,7 @@
 //! readers never wait (write-ahead log). Every commit is on the disk when it returns.
 
 mod migrations;
+mod schema;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -69,6 +70,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// True if the file itself is damaged, so that only another file helps.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Sqlite { cause, .. } if is_damaged(cause))
+    }
+
     /// The advice to the user for each error.
     pub fn hint(&self) -> String {
         match self {
@@ -81,11 +87,17 @@ impl Error {
                 "free some space; nothing captured is lost, because it stays in the spool".to_owned()
             }
             Self::Sqlite { path, .. } | Self::Content { path, .. } => format!(
-                "see `rekindle doctor`; if the file is damaged, move it away: {} (`rekindle backfill` finds sessions that were not captured yet in the agents' transcripts)",
+                "`rekindle doctor --fix` keeps a damaged file aside and rebuilds it from your notes and logs: {}",
                 path.display()
             ),
         }
     }
+}
+
+/// True if the file is not what SQLite wrote.
+fn is_damaged(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
 fn is_full(error: &rusqlite::Error) -> bool {
@@ -121,6 +133,21 @@ impl Database {
     /// Opens the database for reading, if it exists.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
         if path.exists() { Self::open(path).map(Some) } else { Ok(None) }
+    }
+
+    /// Opens a damaged database to read what is left, without changing a byte of it.
+    pub fn open_damaged(path: &Path) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let failed = |cause| Error::Sqlite { path: path.to_owned(), cause };
+        let connection = Connection::open_with_flags(resolved(path), flags).map_err(failed)?;
+        Ok(Self { connection: Rc::new(connection), path: path.to_owned() })
+    }
+
+    /// False if SQLite finds damage in the file.
+    pub fn is_sound(&self) -> Result<bool, Error> {
+        let found: String =
+            self.run(|connection| connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
+        Ok(found == "ok")
     }
 
     fn set_up(&mut self) -> Result<(), Error> {

@@ -200,7 +200,7 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
 }
 
 /// True if a run will carry out the decision.
-fn is_seen_to(db: &Database, id: ProposalId) -> Result<bool, Error> {
+pub(super) fn is_seen_to(db: &Database, id: ProposalId) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'promote' AND key = ?1
