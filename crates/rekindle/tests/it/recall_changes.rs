@@ -191,7 +191,7 @@ fn rec_08_reindex_writes_a_usage_summary_without_effect_on_ranking() {
     fs::write(&lines, fs::read_to_string(&lines).unwrap() + &line.repeat(1000)).unwrap();
     let before = answer();
     sandbox.rekindle(&["reindex"]).run().ok();
-    let summed: serde_json::Value =
+    let summed: Value =
         serde_json::from_slice(&fs::read(sandbox.state().join("usage.json")).unwrap()).unwrap();
     assert!(summed["standings"][&id]["recallCount"].as_u64() >= Some(1000), "{summed}");
     assert_eq!(answer(), before);
