@@ -83,6 +83,11 @@ impl<'a> CrossEncoder<'a> {
         if found == expected { Ok(()) } else { Err(Error::Checksum { expected, found }) }
     }
 
+    /// Touches the layers, so that they are mapped when a new process scores its first passage.
+    pub fn prefetch_layers(&self) {
+        self.verdict.encoder.prefetch();
+    }
+
     /// The number of its layers.
     pub fn layers(&self) -> usize {
         self.header.layers

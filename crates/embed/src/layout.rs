@@ -39,6 +39,8 @@ pub(crate) const ALIGNMENT_BYTES: usize = 64;
 pub(crate) const CHANNELS_PER_BLOCK: usize = 64;
 /// The number of inputs of one channel stored together: one dot-product instruction adds them up.
 pub(crate) const INPUTS_PER_STEP: usize = 4;
+/// The number of bytes that the system maps around a page fault.
+const PAGE_CLUSTER_BYTES: usize = 16 * 1024;
 /// The panel width of attention; the head size is a multiple of it.
 pub(crate) const PANEL_WIDTH: usize = 32;
 /// The number of bytes for each text in the header.
@@ -267,6 +269,20 @@ pub(crate) struct TransformerEncoder<'a> {
     pub(crate) positions: &'a [f32],
     pub(crate) norm: NormLayer<'a>,
     pub(crate) layers: Vec<EncoderLayer<'a>>,
+}
+
+impl TransformerEncoder<'_> {
+    /// Touches the layers, the last one first, so that a thread that begins with the first finds them mapped
+    /// when it gets there. The system maps some pages around each one touched.
+    pub(crate) fn prefetch(&self) {
+        for layer in self.layers.iter().rev() {
+            for weights in [&layer.down, &layer.up, &layer.context, &layer.qkv].map(|linear| linear.weights) {
+                weights.iter().rev().step_by(PAGE_CLUSTER_BYTES).for_each(|weight| {
+                    std::hint::black_box(*weight);
+                });
+            }
+        }
+    }
 }
 
 /// The sections of an embedder after the header, used in place.

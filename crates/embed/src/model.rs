@@ -13,8 +13,6 @@ use crate::{Error, builtin};
 /// The number of tokens per run of a batch: enough to use each weight many times while it is in the cache,
 /// few enough that the rows stay there too.
 const MAX_RUN_TOKENS: usize = 256;
-/// The number of bytes that the system maps around a page fault.
-const PAGE_CLUSTER_BYTES: usize = 16 * 1024;
 /// The number of texts per work item of a thread.
 const TEXTS_PER_THREAD_SHARE: usize = 16;
 
@@ -112,16 +110,9 @@ impl<'a> EmbeddingModel<'a> {
         run(&self.header, &self.sections, scratch, &[ids]).pop().unwrap_or_default()
     }
 
-    /// Touches the layers, the last one first, so that a thread that is embedding a text in a new process
-    /// finds them mapped when it gets there. The system maps some pages around each one touched.
+    /// Touches the layers, so that a thread that is embedding a text in a new process finds them mapped.
     pub fn prefetch_layers(&self) {
-        for layer in self.sections.encoder.layers.iter().rev() {
-            for weights in [&layer.down, &layer.up, &layer.context, &layer.qkv].map(|linear| linear.weights) {
-                weights.iter().rev().step_by(PAGE_CLUSTER_BYTES).for_each(|weight| {
-                    std::hint::black_box(*weight);
-                });
-            }
-        }
+        self.sections.encoder.prefetch();
     }
 
     /// The embeddings of `texts` in order, computed by up to `threads` threads.

@@ -80,7 +80,10 @@ pub(super) fn quantise(x: &[f32], width: usize, out: &mut QuantisedRows) {
 /// The rest of the row becomes zero.
 #[inline(always)]
 pub(super) fn softmax(scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
+    let used = count.next_multiple_of(LANES).min(width);
     for (row, inverse) in scores.chunks_exact_mut(width).zip(inverse) {
+        let (row, unused) = row.split_at_mut(used);
+        unused.fill(0.0);
         row[count..].fill(f32::NEG_INFINITY);
         let most = largest(f32::NEG_INFINITY, row, |value| value);
         let mut lanes = [0.0; LANES];

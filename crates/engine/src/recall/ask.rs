@@ -154,7 +154,9 @@ pub fn ask(
     request: &RecallRequest<'_>,
 ) -> Result<RecallAnswer, indexer::Error> {
     std::thread::scope(|scope| {
-        let query_embedding = QueryEmbedding::new(scope, embedder, request.prompt, request.rewritten);
+        let is_read = !matches!(request.reading, RescoringMode::Never);
+        let query_embedding =
+            QueryEmbedding::new(scope, embedder, request.prompt, request.rewritten).before_reading(is_read);
         answer(vault, index, embedder, usage, request, query_embedding)
     })
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::recall::query::RecallQuery;
-use rekindle_embed::QuantisedVector;
+use rekindle_embed::{CrossEncoder, QuantisedVector};
 
 use super::relevance_gate::small_talk;
 use crate::index::{Embedder, IndexSnapshot};
@@ -20,6 +20,8 @@ pub struct QueryEmbedding<'scope> {
     pub(super) query: RecallQuery,
     worker: Option<EmbeddingWorker<'scope>>,
     compared: Option<Arc<ComparedQuery>>,
+    /// True if the cross-encoder will probably score the hits.
+    is_read: bool,
 }
 
 /// The embedding of a prompt, compared with all documents.
@@ -57,7 +59,12 @@ impl<'scope> QueryEmbedding<'scope> {
             let small_talk = scope.spawn(move || embed_query(embedder, prompt, &embedded, &given, &found));
             EmbeddingWorker { embedder, memories, compared, small_talk }
         });
-        Self { query, worker, compared: None }
+        Self { query, worker, compared: None, is_read: false }
+    }
+
+    /// Warms the cross-encoder, too, while waiting for the embedding.
+    pub(super) fn before_reading(self, is_read: bool) -> Self {
+        Self { is_read, ..self }
     }
 
     /// Provides the snapshot to compare with. If its vectors are from another model, the embedding is
@@ -76,7 +83,13 @@ impl<'scope> QueryEmbedding<'scope> {
     pub(super) fn embedding(&mut self) -> Option<Arc<ComparedQuery>> {
         if let (None, Some(worker)) = (&self.compared, &self.worker) {
             worker.embedder.prefetch();
-            self.compared = worker.compared.recv().ok().map(Arc::new);
+            let compared = worker.compared.try_recv().or_else(|_| {
+                if self.is_read {
+                    CrossEncoder::builtin().prefetch_layers();
+                }
+                worker.compared.recv()
+            });
+            self.compared = compared.ok().map(Arc::new);
         }
         self.compared.clone()
     }

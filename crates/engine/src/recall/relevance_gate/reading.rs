@@ -1,10 +1,10 @@
 //! Scores the best passages with the cross-encoder (B-06). A passage takes a millisecond or more. It
-//! therefore scores a few, on two threads, and stops when the decision cannot change or the time is over.
+//! therefore scores a few, on two threads, and stops when the decision will not change or the time is over.
 
 use std::path::Path;
 use std::time::Instant;
 
-use rekindle_core::recall::relevance_gate::{RelevanceEvidence, can_reading_change};
+use rekindle_core::recall::relevance_gate::{RelevanceEvidence, can_reading_change, is_reading_unpromising};
 use rekindle_embed::{CrossEncoder, Passage};
 
 use super::pace::ReadingCost;
@@ -15,12 +15,11 @@ use super::passage::windows;
 pub enum RescoringMode<'a> {
     /// Never: the query is not a prompt, or no decision is needed.
     Never,
-    /// Until the decision cannot change.
+    /// Until the decision cannot change, or probably will not.
     AsNeeded,
-    /// Until the decision cannot change, as long as the deadline can probably be met; otherwise the other
-    /// measures decide.
+    /// As needed, as long as the deadline can probably be met; otherwise the other measures decide.
     Until(ReadingBudget<'a>),
-    /// All passages, for complete numbers.
+    /// All passages, for complete numbers. Passages that would not be scored as needed do not count.
     Thorough,
 }
 
@@ -37,7 +36,7 @@ pub struct ReadingBudget<'a> {
 const THREADS: usize = 2;
 
 /// Adds the best score among `passages` to the evidence. Each thread scores one passage at a time, in order,
-/// until the decision cannot change. If the time does not suffice, no score counts.
+/// until the decision will not change. If the time does not suffice, no score counts.
 pub(super) fn read<Text: AsRef<str>>(
     prompt: &str,
     passages: impl IntoIterator<Item = Text>,
@@ -47,7 +46,9 @@ pub(super) fn read<Text: AsRef<str>>(
     let mut found = evidence;
     let is_wanted = |found: &RelevanceEvidence| match reading {
         RescoringMode::Never => false,
-        RescoringMode::AsNeeded | RescoringMode::Until(_) => can_reading_change(found),
+        RescoringMode::AsNeeded | RescoringMode::Until(_) => {
+            can_reading_change(found) && !is_reading_unpromising(found)
+        }
         RescoringMode::Thorough => true,
     };
     if !is_wanted(&found) {
@@ -60,6 +61,7 @@ pub(super) fn read<Text: AsRef<str>>(
     let cross_encoder = CrossEncoder::builtin();
     let prompt = cross_encoder.prompt(prompt);
     let mut passages = passages.into_iter();
+    let mut is_settled = false;
     while is_wanted(&found) {
         let some: Vec<Passage> =
             passages.by_ref().take(THREADS).map(|text| cross_encoder.passage(text.as_ref())).collect();
@@ -74,7 +76,10 @@ pub(super) fn read<Text: AsRef<str>>(
         }
         found.passages_read += some.len();
         let best = scores.into_iter().map(f64::from).fold(f64::NEG_INFINITY, f64::max);
-        found.reading = Some(found.reading.map_or(best, |before| before.max(best)));
+        if !is_settled {
+            found.reading = Some(found.reading.map_or(best, |before| before.max(best)));
+            is_settled = is_reading_unpromising(&found);
+        }
     }
     found
 }
@@ -140,7 +145,7 @@ mod tests {
         let (found, asked) = counted(&all, near(0.3), &RescoringMode::AsNeeded);
         assert_eq!((decide(Some(&found)).is_silent(), asked), (false, THREADS), "the first settles it");
         let (found, asked) = counted(&OTHERS, near(0.3), &RescoringMode::AsNeeded);
-        assert_eq!((decide(Some(&found)).is_silent(), asked), (true, OTHERS.len()));
+        assert_eq!((decide(Some(&found)).is_silent(), asked), (true, THREADS), "two score too low");
         assert_eq!(
             counted(&all, near(0.9), &RescoringMode::Thorough).1,
             all.len(),
@@ -152,13 +157,23 @@ mod tests {
 
     #[test]
     fn b_06_reading_less_decides_the_same() {
-        let all = [&OTHERS[..2], &[ANSWER], &OTHERS[2..]].concat();
-        for step in -10..=20 {
-            let evidence = near(f64::from(step) / 20.0);
-            let [lazily, thoroughly] = [RescoringMode::AsNeeded, RescoringMode::Thorough]
-                .map(|how| decide(Some(&counted(&all, evidence, &how).0)));
-            assert_eq!(lazily.is_silent(), thoroughly.is_silent(), "{evidence:?}");
+        for place in 0..=OTHERS.len() {
+            let all = [&OTHERS[..place], &[ANSWER], &OTHERS[place..]].concat();
+            for step in -10..=20 {
+                let evidence = near(f64::from(step) / 20.0);
+                let [lazily, thoroughly] = [RescoringMode::AsNeeded, RescoringMode::Thorough]
+                    .map(|how| decide(Some(&counted(&all, evidence, &how).0)));
+                assert_eq!(lazily.is_silent(), thoroughly.is_silent(), "{evidence:?}");
+            }
         }
+    }
+
+    #[test]
+    fn b_06_hits_after_two_that_score_low_do_not_count() {
+        let all = [&OTHERS[..2], &[ANSWER], &OTHERS[2..]].concat();
+        let (found, asked) = counted(&all, near(0.3), &RescoringMode::Thorough);
+        assert_eq!((asked, found.passages_read), (all.len(), all.len()));
+        assert!(found.reading < Some(-3.0), "{found:?}");
     }
 
     #[test]
@@ -171,7 +186,7 @@ mod tests {
         assert_eq!(decide(Some(&found)).basis, DecisionBasis::Unread);
         assert!(!pace_file.exists(), "nothing was measured");
         let (found, _) = counted(&OTHERS, near(0.6), &within(Duration::from_secs(600)));
-        assert_eq!((found.out_of_time, found.passages_read), (false, OTHERS.len()));
+        assert_eq!((found.out_of_time, found.passages_read), (false, THREADS));
         assert!(pace_file.exists());
         // On a processor that is known to be too slow, scoring does not start.
         crate::platform::disk::write_atomic(pace_file, b"60000000\n").unwrap();
