@@ -564,10 +564,18 @@ def running(program):
 
 # What breaks. Each fault is called in the morning and in the evening of its day.
 
-def lost_database(month, when, _day):
-    if when == "evening":
-        for path in glob.glob(os.path.join(month.laptop.state, "rekindle.db*")):
-            os.remove(path)
+def lost_database(month, when, day):
+    if when != "evening":
+        return
+    def waiting():
+        return {one["id"] for one in json.loads(month.laptop.call(month.at(day, 19), "review", "--json").stdout)["proposals"]}
+    month.laptop.work_through(month.at(day, 18))
+    before = waiting()
+    for path in glob.glob(os.path.join(month.laptop.state, "rekindle.db*")):
+        os.remove(path)
+    month.laptop.work_through(month.at(day, 19))
+    if before - waiting():
+        month.broken.append(f"day {day}: proposals were lost with the database: {sorted(before - waiting())}")
 
 
 def damaged_database(month, when, _day):

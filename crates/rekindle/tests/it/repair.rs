@@ -320,6 +320,35 @@ fn sto_01_a_damaged_database_is_kept_aside_and_rebuilt() {
     assert!(left.len() == 1 && left[0].contains(&ids[0]) && left[0].contains("REVIEW.md"), "{left:?}");
 }
 
+/// MNT-06: `forget` removes what a database that was kept aside still holds, and leaves one without it.
+#[test]
+fn a_forgotten_text_is_not_kept_in_a_damaged_database() {
+    let (sandbox, _) = with_proposals();
+    let path = sandbox.state().join("rekindle.db");
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    let damage = || {
+        for name in ["rekindle.db-wal", "rekindle.db-shm"] {
+            fs::remove_file(sandbox.state().join(name)).ok();
+        }
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[..1024].fill(0);
+        fs::write(&path, bytes).unwrap();
+        repaired(&sandbox);
+    };
+    damage();
+    assert!(!sandbox.find_bytes("Deploy on Mondays").is_empty());
+    let aside = || {
+        let files = fs::read_dir(sandbox.state()).unwrap().map(|file| file.unwrap().path());
+        files.filter(|file| file.to_string_lossy().contains(".damaged-")).count()
+    };
+    assert!(aside() > 0);
+    sandbox.rekindle(&["forget", "--text", "no such words", "--yes"]).run();
+    assert!(aside() > 0);
+    sandbox.rekindle(&["forget", "--text", "Deploy on Mondays.", "--yes"]).run().ok();
+    assert_eq!(sandbox.find_bytes("Deploy on Mondays"), Vec::<PathBuf>::new());
+    assert_eq!(aside(), 0);
+}
+
 /// an agent's shell repairs nothing.
 #[test]
 fn r_19_an_agents_shell_repairs_nothing() {

@@ -39,6 +39,7 @@ pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
         Box::new(ErasableJsonFolder { name: "proposals", folder: vault.places.proposals_folder() }),
         Box::new(ErasableJsonFolder { name: "notices", folder: vault.places.notices_file() }),
         Box::new(ErasableBackups { places: &vault.places }),
+        Box::new(ErasableDamagedDatabases { path: vault.places.database() }),
         Box::new(ErasableDatabase { path: vault.places.database() }),
         Box::new(ErasableUsage { vault }),
         Box::new(ErasableMessages { messages: MessageStore::from_paths(&vault.places) }),
@@ -259,6 +260,55 @@ impl ErasableStore for ErasableBackups<'_> {
         });
         Ok(files)
     }
+}
+
+/// The damaged databases that `doctor --fix` kept aside. One with the text is removed whole: nothing else can be done
+/// to a damaged file.
+struct ErasableDamagedDatabases {
+    path: PathBuf,
+}
+
+impl ErasableStore for ErasableDamagedDatabases {
+    fn name(&self) -> &'static str {
+        "damaged databases"
+    }
+
+    fn erase(&self, _going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
+        let copies = self.files_with(target)?;
+        for copy in &copies {
+            disk::shred(copy).map_err(Error::io("remove", copy))?;
+        }
+        Ok(copies.len())
+    }
+
+    fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+        let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Ok(Vec::new());
+        };
+        let prefix = format!("{}.damaged-", name.to_string_lossy());
+        let entries = match std::fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(Error::io("read", folder))?,
+        };
+        let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let is_aside = |file: &PathBuf| {
+            file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+        };
+        let holds = |file: &PathBuf| {
+            std::fs::read(file).is_ok_and(|bytes| {
+                target.matches_file(&bytes) || target.matches_file(&without_page_links(&bytes))
+            })
+        };
+        Ok(files.filter(is_aside).filter(holds).collect())
+    }
+}
+
+/// The bytes of a database without the link to the next page at the beginning of each page, which stands in the middle
+/// of a long text.
+fn without_page_links(bytes: &[u8]) -> Vec<u8> {
+    const PAGE_BYTES: usize = 4096;
+    const LINK_BYTES: usize = 4;
+    bytes.chunks(PAGE_BYTES).flat_map(|page| page.iter().skip(LINK_BYTES)).copied().collect()
 }
 
 /// Folders of JSON, JSON lines or plain text: the spool, the logs, edits in progress.
