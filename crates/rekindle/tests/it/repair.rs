@@ -104,7 +104,7 @@ fn b_15_broken_hooks_are_installed_again() {
     }
     for program in ["/nowhere/rekindle", old.to_str().unwrap()] {
         mends(&sandbox, "claude", says, |sandbox| {
-            edit(&settings(sandbox), |text| text.replace(real, program))
+            edit(&settings(sandbox), |text| text.replace(real, program));
         });
         assert_eq!(fs::read_to_string(settings(&sandbox)).unwrap(), good, "byte for byte");
     }
@@ -124,7 +124,7 @@ fn sec_01_wrong_permissions_are_corrected() {
     let set = |path: PathBuf, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     mends(&sandbox, "permissions", "from 500 to 700", |sandbox| set(sandbox.vault(), 0o500));
     mends(&sandbox, "permissions", "from 644 to 600", |sandbox| {
-        set(sandbox.state().join("rekindle.db"), 0o644)
+        set(sandbox.state().join("rekindle.db"), 0o644);
     });
     mends(&sandbox, "permissions", "from 755 to 700", |sandbox| set(sandbox.state().join("logs"), 0o755));
     // Notes may be shared.

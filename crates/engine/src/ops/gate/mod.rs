@@ -1,9 +1,9 @@
 //! The gate: a random fact goes through the hooks as each agent has them installed, in a scratch home, and the
 //! weekly job runs there (B-10, O11-09 to O11-11).
 //!
-//! - [`scratch`]: the scratch home, and the removal of those that killed gates left
-//! - [`round_trip`]: captured, distilled, recalled, superseded and forgotten, for one agent
-//! - [`weekly`]: is the weekly job scheduled, did it run, does it run
+//! - `scratch`: the scratch home, and the removal of those that killed gates left
+//! - `round_trip`: captured, distilled, recalled, superseded and forgotten, for one agent
+//! - `weekly`: is the weekly job scheduled, did it run, does it run
 //! - [`history`]: the results of past gates
 
 mod error;
@@ -24,7 +24,7 @@ use serde_json::Value;
 pub use self::error::Error;
 use self::round_trip::{RandomFact, RoundTrip};
 use self::scratch::ScratchHome;
-use crate::agents::install::{InstallState, InstallStatus, Installer};
+use crate::agents::install::{InstallState, InstallStatus, InstalledCommand, Installer};
 use crate::ops::doctor::{FindingSeverity, writable};
 use crate::platform::disk;
 use crate::platform::home::{DataPaths, HomeFolder};
@@ -105,7 +105,7 @@ fn run_in(
             facts.push(fact.clone());
             let (steps, numbers) = match refusal(installer, &status, request) {
                 Ok(hooks) => RoundTrip::new(status.agent, hooks, fact, scratch, request).run(),
-                Err(step) => (vec![step], None),
+                Err(step) => (vec![*step], None),
             };
             findings
                 .steps
@@ -165,12 +165,12 @@ fn refusal(
     installer: &Installer<'_>,
     status: &InstallStatus,
     request: &GateRequest<'_>,
-) -> Result<Vec<crate::agents::install::InstalledCommand>, GateStep> {
+) -> Result<Vec<InstalledCommand>, Box<GateStep>> {
     let agent = status.agent;
     let install = format!("`rekindle install {agent}`");
     let failed = |what: String, hook: Option<&str>, next: String| {
         let hook = hook.map(str::to_owned);
-        GateStep::failed(GatePart::E2e, "hooks", GateFailure { what, hook, next })
+        Box::new(GateStep::failed(GatePart::E2e, "hooks", GateFailure { what, hook, next }))
     };
     if let Some(problem) = &status.problem {
         return Err(failed(problem.clone(), None, install));
@@ -181,7 +181,7 @@ fn refusal(
     if hooks.is_empty() {
         // The agent keeps a copy of the plugin in a folder of its own.
         let what = "it is connected by the plugin, whose hooks are not in its settings: not tried";
-        return Err(GateStep::passed(GatePart::E2e, "hooks", what));
+        return Err(Box::new(GateStep::passed(GatePart::E2e, "hooks", what)));
     }
     if let Some(obstacle) = &status.obstacle {
         return Err(failed(

@@ -1,9 +1,9 @@
 //! `rekindle doctor --fix`: repairs what can be repaired without a decision of the person, and names the rest.
 //!
-//! - [`permissions`]: folders and files that we cannot write, or that others can read
-//! - [`locks`]: leftovers of killed processes that keep others waiting
-//! - [`database`]: a lost or damaged database, rebuilt from its copy, the logs and the vault
-//! - [`links`]: links to the identity files
+//! - `permissions`: folders and files that we cannot write, or that others can read
+//! - `locks`: leftovers of killed processes that keep others waiting
+//! - `database`: a lost or damaged database, rebuilt from its copy, the logs and the vault
+//! - `links`: links to the identity files
 //!
 //! Nothing that a person wrote is removed. A damaged file is kept aside.
 
@@ -122,7 +122,7 @@ fn leftovers(request: &RepairRequest<'_>) -> Vec<RepairResult> {
             results.push(RepairResult::fixed("state", what));
         }
         Err(error) => {
-            results.push(RepairResult::left("state", error.to_string(), "remove the folder by hand"))
+            results.push(RepairResult::left("state", error.to_string(), "remove the folder by hand"));
         }
     }
     let before = SystemTime::UNIX_EPOCH
