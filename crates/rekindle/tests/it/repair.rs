@@ -320,9 +320,9 @@ fn sto_01_a_damaged_database_is_kept_aside_and_rebuilt() {
     assert!(left.len() == 1 && left[0].contains(&ids[0]) && left[0].contains("REVIEW.md"), "{left:?}");
 }
 
-/// MNT-06: `forget` removes what a database that was kept aside still holds, and leaves one without it.
+/// B-08: `forget` removes what a database that was kept aside still holds, and leaves one without it.
 #[test]
-fn a_forgotten_text_is_not_kept_in_a_damaged_database() {
+fn b_08_a_forgotten_text_is_not_kept_in_a_damaged_database() {
     let (sandbox, _) = with_proposals();
     let path = sandbox.state().join("rekindle.db");
     sandbox.rekindle(&["worker", "--once"]).run().ok();
