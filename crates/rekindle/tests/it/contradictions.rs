@@ -104,3 +104,20 @@ fn b_05_what_another_project_says_stands_against_nothing_here() {
     elsewhere.ends(&sandbox);
     assert_eq!(waiting(&sandbox), Vec::<Value>::new());
 }
+
+/// R-17, REV-13: a new value ends the old one also in a request to remember it.
+#[test]
+fn rev_13_a_new_value_that_is_to_be_remembered_ends_the_old_one() {
+    let sandbox = sandbox();
+    told(&sandbox, "s1", "Remember that staging Postgres listens on port 5433.");
+    let asks = ["recall", "which port does staging Postgres use", "--source", "entry", "--anyway", "--json"];
+    let found = || {
+        let answer = sandbox.rekindle(&asks).cwd(project(&sandbox, "pumps")).run().ok().json();
+        crate::results(&answer).iter().map(|hit| text(hit, "text").to_owned()).collect::<Vec<_>>()
+    };
+    assert!(found()[0].contains("5433"), "{:?}", found());
+    told(&sandbox, "s2", "Remember that staging Postgres listens on port 5434 now.");
+    let after = found();
+    assert!(after[0].contains("5434"), "{after:?}");
+    assert!(!after.iter().any(|text| text.contains("5433") && !text.contains("5434")), "{after:?}");
+}

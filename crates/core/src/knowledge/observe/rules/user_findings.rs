@@ -5,7 +5,7 @@ use super::person_sentences::{self, PersonSentence};
 use super::sentence_verdict::{self, SentenceVerdict};
 use super::session_view::{PersonMessage, SessionView};
 use super::statements;
-use super::words::{sentiment, wish};
+use super::words::{change, sentiment, wish};
 use crate::base::provenance::Origin;
 use crate::base::provenance::StatementStrength;
 use crate::base::sentiment::Sentiment;
@@ -136,6 +136,8 @@ pub(super) fn full_sentence(sentence: &PersonSentence<'_>, verdict: SentenceVerd
 
 fn draft(message: &PersonMessage, sentence: &PersonSentence<'_>, verdict: SentenceVerdict) -> FindingDraft {
     let text = full_sentence(sentence, verdict);
+    // "Remember that the port is 5434 now" ends the old port as much as the bare statement does.
+    let ends = verdict.is_statement() && has(&sentences::fold(&text), change::NOW);
     FindingDraft {
         kind: verdict.kind,
         priority: verdict.priority,
@@ -144,7 +146,7 @@ fn draft(message: &PersonMessage, sentence: &PersonSentence<'_>, verdict: Senten
         origin: Origin::User,
         everywhere: false,
         perhaps_everywhere: false,
-        ends: false,
+        ends,
         topic: None,
         text,
         at: sentence.at,
