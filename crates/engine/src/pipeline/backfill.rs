@@ -6,6 +6,7 @@
 //! with the hooks, holds the captured position, so nothing is learnt twice.
 
 mod plan;
+mod replay;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -150,6 +151,9 @@ impl BackfillContext<'_> {
                 break;
             };
             let (turn, rest) = waiting.split_at(turn_size(waiting));
+            if plan.again {
+                replay::release(&mut Database::open(&self.places.database())?, turn)?;
+            }
             let undone = self.learn_from_sessions(turn, &worker_lock, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {
                 let TranscriptFile { path, size, modified, .. } = &candidate.file;

@@ -43,11 +43,15 @@ terminal it asks first; elsewhere it only lists the sessions, unless you add --y
 the next run continues; it reads each session once. It skips sessions between agents. An agent can only list the
 sessions.
 
+--again learns once more from sessions that were read before, for example after you rolled your notes back, or with
+other settings (`-c`). What your notes or your decisions already hold is not added twice.
+
 Examples:
   rekindle backfill
   rekindle backfill --dry-run
   rekindle backfill --yes
   rekindle backfill --agent claude --agent pi --since 2w --yes
+  rekindle backfill --again --since 2026-11-01 --until 2026-11-14 -c memory.confidence.medium=0.8
   rekindle backfill --json")]
 pub(crate) struct BackfillArgs {
     /// Only this agent: claude, codex, gemini, pi; may be given several times
@@ -56,6 +60,12 @@ pub(crate) struct BackfillArgs {
     /// Only sessions of this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
     since: Option<TypedTime>,
+    /// Only sessions of this date or earlier
+    #[arg(long, value_name = "DATE")]
+    until: Option<TypedTime>,
+    /// Learn again from sessions that were read before
+    #[arg(long)]
+    again: bool,
     /// List the sessions without reading them
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
@@ -78,6 +88,8 @@ impl BackfillArgs {
         }
         let mut extent = all_closed(context);
         extent.since = self.since.map(|since| since.start(&context.now));
+        extent.until = self.until.map(|until| until.end(&context.now));
+        extent.again = self.again;
         if !self.agent.is_empty() {
             extent.agents = self.agent;
         }

@@ -459,3 +459,60 @@ fn b_05_what_was_said_in_a_folder_that_is_gone_stays_there_or_in_its_project() {
     assert!(told.contains("pnpm") && !told.contains("bun"), "{told}");
     assert!(!briefing(&sandbox, sandbox.work()).contains("bun"));
 }
+
+/// OPS-05: after the notes were rolled back, the sessions of a time span are learnt from again, with other thresholds if
+/// the person says so, and nothing is there twice.
+#[test]
+fn ops_05_a_time_span_is_replayed_with_other_thresholds() {
+    let sandbox = sandbox();
+    let folder = project(&sandbox, "pumps");
+    past(
+        &sandbox,
+        &folder,
+        "early",
+        "2026-10-05",
+        "The gauges service listens on port 5021 in staging.\nthanks\nnow the docs",
+    );
+    past(
+        &sandbox,
+        &folder,
+        "late",
+        "2026-10-20",
+        "From now on never use sleep in tests, poll instead.\nthanks\nnow the docs",
+    );
+    backfill(&sandbox, &["--yes"]);
+    let learnt = memories(&sandbox);
+    let bodies = |of: &BTreeMap<String, String>| {
+        let has = |word: &str| of.values().filter(|body| body.contains(word)).count();
+        (has("gauges"), has("sleep"))
+    };
+    assert_eq!(bodies(&learnt), (1, 1), "{learnt:?}");
+    // The notes come from an older version of a sync service, which knows nothing of the database.
+    std::fs::remove_dir_all(sandbox.vault().join("personal-private")).unwrap();
+    std::fs::remove_dir_all(sandbox.vault().join("memory")).unwrap();
+    assert_eq!(backfill(&sandbox, &["--yes"])["sessions"], 0);
+    let span = ["--again", "--since", "2026-10-01", "--until", "2026-10-10", "--yes"];
+    // A stricter threshold leaves it out.
+    let strict = backfill(&sandbox, &[&span[..], &["-c", "capture.min_user_messages=9"]].concat());
+    assert_eq!((strict["sessions"].as_u64(), bodies(&memories(&sandbox))), (Some(1), (0, 0)), "{strict}");
+    let replayed = backfill(&sandbox, &span);
+    assert_eq!((replayed["sessions"].as_u64(), bodies(&memories(&sandbox))), (Some(1), (1, 0)), "{replayed}");
+    // A second replay adds nothing, and the other session comes back with a replay of its own.
+    let before = sandbox.files();
+    backfill(&sandbox, &span);
+    let memory = |files: &BTreeMap<String, Vec<u8>>| {
+        files
+            .iter()
+            .filter(|(path, _)| path.starts_with("personal-private/"))
+            .map(|(path, _)| path.clone())
+            .collect::<Vec<_>>()
+    };
+    let sections = |files: &BTreeMap<String, Vec<u8>>| {
+        let logs = files.iter().filter(|(path, _)| path.starts_with("memory/"));
+        logs.map(|(_, bytes)| String::from_utf8_lossy(bytes).matches("gauges").count()).sum::<usize>()
+    };
+    let after = sandbox.files();
+    assert_eq!((memory(&after), sections(&after)), (memory(&before), sections(&before)));
+    backfill(&sandbox, &["--again", "--since", "2026-10-11", "--yes"]);
+    assert_eq!(bodies(&memories(&sandbox)), (1, 1));
+}

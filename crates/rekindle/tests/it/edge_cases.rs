@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{ChildStdin, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -180,6 +181,7 @@ fn exe_14_a_session_on_a_full_disk_is_found_by_the_name_of_its_marker() {
     let marker = sandbox.state().join(format!("sessions/session-id-{}.start", session.id));
     fs::create_dir_all(marker.parent().unwrap()).unwrap();
     fs::write(&marker, "").unwrap();
+    fs::set_permissions(&marker, fs::Permissions::from_mode(0o600)).unwrap();
     session.says("Remember that pump 7 is wired backwards.");
     session.goes_on_for(3);
     std::thread::sleep(Duration::from_millis(50));

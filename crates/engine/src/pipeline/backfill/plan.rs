@@ -23,6 +23,10 @@ pub struct BackfillScope {
     pub agents: Vec<Agent>,
     /// The earliest time of the last write.
     pub since: Option<Timestamp>,
+    /// The latest time of the last write.
+    pub until: Option<Timestamp>,
+    /// True to learn again from sessions that were learnt from before (OPS-05).
+    pub again: bool,
     /// A session that hooks reported after this is still open and is left to them.
     pub open_since: Option<Timestamp>,
 }
@@ -32,7 +36,7 @@ impl BackfillScope {
     pub fn all_closed(now: Timestamp, idle_minutes: u32) -> Self {
         let idle = SignedDuration::from_mins(i64::from(idle_minutes));
         let open_since = now.checked_sub(idle).ok();
-        Self { agents: Agent::ALL.to_vec(), since: None, open_since }
+        Self { agents: Agent::ALL.to_vec(), since: None, until: None, again: false, open_since }
     }
 }
 
@@ -61,6 +65,8 @@ impl BackfillCandidate {
 pub struct BackfillPlan {
     /// The transcripts to read, the newest first.
     pub candidates: Vec<BackfillCandidate>,
+    /// True if the sessions are learnt from once more.
+    pub again: bool,
     /// The number of unchanged transcripts that were learnt from before.
     pub done: u64,
     /// The number of sessions that are still open.
@@ -146,11 +152,14 @@ impl BackfillContext<'_> {
     /// Makes a plan. It reads the beginning of every new or grown transcript and changes nothing.
     pub fn plan(&self, extent: &BackfillScope) -> Result<BackfillPlan, Error> {
         let (done, seen) = (self.backfilled_files()?, self.capture_states()?);
-        let mut plan = BackfillPlan::default();
+        let mut plan = BackfillPlan { again: extent.again, ..BackfillPlan::default() };
         let mut projects =
             ProjectCache { known_projects: self.projects, home: self.home, by_folder: HashMap::new() };
         for found in extent.agents.iter().flat_map(|agent| transcripts::find(*agent, self.home)) {
             if extent.since.is_some_and(|since| found.modified.is_none_or(|at| at < since)) {
+                continue;
+            }
+            if extent.until.is_some_and(|until| found.modified.is_some_and(|at| at > until)) {
                 continue;
             }
             let same = |done: &&BackfilledFile| done.size == found.size && done.modified == found.modified;
@@ -159,7 +168,7 @@ impl BackfillContext<'_> {
                     plan.unknown_before += 1;
                     continue;
                 }
-                Some(BackfilledFile { learnt: true, .. }) => {
+                Some(BackfilledFile { learnt: true, .. }) if !extent.again => {
                     plan.done += 1;
                     continue;
                 }
@@ -174,7 +183,9 @@ impl BackfillContext<'_> {
                     let is_open = seen.and_then(|seen| seen.open).zip(extent.open_since);
                     if is_open.is_some_and(|(last, since)| last >= since) {
                         plan.open += 1;
-                    } else if seen.is_some_and(|seen| !seen.unfinished && seen.bytes >= candidate.file.size) {
+                    } else if !extent.again
+                        && seen.is_some_and(|seen| !seen.unfinished && seen.bytes >= candidate.file.size)
+                    {
                         plan.done += 1;
                     } else {
                         plan.candidates.push(candidate);

@@ -67,7 +67,7 @@ impl BackfillFixture {
 }
 
 fn everything() -> BackfillScope {
-    BackfillScope { agents: Agent::ALL.to_vec(), since: None, open_since: None }
+    BackfillScope { agents: Agent::ALL.to_vec(), since: None, until: None, again: false, open_since: None }
 }
 
 #[test]
