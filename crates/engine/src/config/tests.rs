@@ -399,6 +399,9 @@ fn only_inserted(before: &str, after: &str) -> bool {
     after.len() >= before.len() && prefix + suffix >= before.len()
 }
 
+/// A case looks at every thirteenth key.
+const KEY_STRIDE: usize = 13;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -418,11 +421,11 @@ proptest! {
     }
 
     #[test]
-    fn every_key_can_be_set_and_taken_out_again((before, _) in person_file()) {
+    fn every_key_can_be_set_and_taken_out_again((before, _) in person_file(), first in 0..KEY_STRIDE) {
         let home = HomeFolder::find_with(Some(Path::new("/r")), None, Some("/u".into())).unwrap();
         let comments = |text: &str| text.matches('#').count();
         let bare_newlines = |text: &str| text.matches('\n').count() - text.matches("\r\n").count();
-        for key in keys() {
+        for key in keys().iter().skip(first).step_by(KEY_STRIDE) {
             let set = changed_text(&home, &before, key.name, Some(&key.default), &nothing).unwrap();
             let unset = changed_text(&home, &set, key.name, None, &nothing).unwrap();
             prop_assert_eq!((comments(&set), comments(&unset)), (comments(&before), comments(&before)));

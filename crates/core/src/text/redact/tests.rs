@@ -56,9 +56,9 @@ fn b_03_placeholders_never_match_again() {
     }
 }
 
-/// Detects a quadratic scanner: with one, a second's work would become an hour's, and the test would not end.
+/// Detects a quadratic scanner: with one, a tenth of a second's work would become an hour's, and the test would not end.
 #[test]
-fn b_03_a_megabyte_of_awkward_text_takes_no_time() {
+fn b_03_a_long_awkward_text_takes_no_time() {
     #[rustfmt::skip]
     const WHOLE: [&str; 16] = [
         "a", "=", ":", "\"", "\\", "sk-", "eyJ", "eyJhbGciOiJI.", "-----BEGIN", "-----BEGIN PRIVATE KEY-----\n", "://",
@@ -74,7 +74,7 @@ fn b_03_a_megabyte_of_awkward_text_takes_no_time() {
         "AKIAIOSFODNN7EXAMPLE ", "Q~", "123456789:AA", "MTIz.", "SG.", "?sig=a", "hooks.slack.com/services/", "<password>",
         "x: &'static str = ", "name: value=",
     ];
-    for (units, length) in [(&WHOLE[..], 1_000_000), (&QUARTER[..], 250_000)] {
+    for (units, length) in [(&WHOLE[..], 200_000), (&QUARTER[..], 50_000)] {
         for unit in units {
             redact(&unit.repeat(length / unit.len()));
         }

@@ -217,7 +217,7 @@ fn flat(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn rules_never_invent_findings(messages in messages()) {
