@@ -5,7 +5,7 @@
 //! - [`ring`]: warnings and errors in a small file that survives a broken database
 //! - [`fold`]: turns the lines that hooks and recall append into events
 //! - [`read`]: lists events for a person
-//! - [`otlp`]: events as messages of OTLP
+//! - `otlp`: events as messages of OTLP
 //! - [`export`]: sends events to a collector of the person's
 //!
 //! Hooks never come here, except with a failure: they append a line to their log, and the worker folds it in.
