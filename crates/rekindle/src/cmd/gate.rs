@@ -12,7 +12,7 @@ use crate::app::CommandContext;
 use crate::app::gate::{GatePace, print, run_and_record};
 use crate::error::CliError;
 
-/// The options of a command that waits for the stages.
+// A doc comment here would become the help of each command that takes these options.
 #[derive(Args)]
 pub(crate) struct GatePaceArgs {
     /// The longest wait for one stage, in milliseconds

@@ -84,12 +84,21 @@ fn the_first_screen_has_few_commands_in_groups_and_help_all_has_every_one() {
     for other in [&["help"][..], &["-h"]] {
         assert_eq!(names(&printed(&sandbox, other)), few, "{other:?}");
     }
-    let all = printed(&sandbox, &["help", "--all"]);
-    let all = names(&all);
+    let text_all = printed(&sandbox, &["help", "--all"]);
+    let all = names(&text_all);
     for name in few.iter().copied().chain(["hook", "mcp", "worker", "approve", "inbox", "completions"]) {
         assert!(all.contains(&name), "{name} is not in {all:?}");
         assert!(printed(&sandbox, &["help", name]).contains("Examples:"), "{name}");
     }
+    // A command whose description is that of another one has lost its own.
+    let descriptions: Vec<&str> =
+        text_all.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect();
+    let descriptions: Vec<&str> = descriptions
+        .iter()
+        .filter_map(|line| line.trim().split_once("  ").map(|(_, said)| said.trim()))
+        .collect();
+    let distinct: std::collections::BTreeSet<&str> = descriptions.iter().copied().collect();
+    assert_eq!(distinct.len(), descriptions.len(), "{text_all}");
     // Every command is in a group; the completions list all of them.
     let script = printed(&sandbox, &["completions", "fish"]);
     let known = script.lines().filter(|line| line.contains("__fish_rekindle_needs_command\" -f -a \""));
