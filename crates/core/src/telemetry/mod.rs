@@ -6,12 +6,14 @@
 //! - [`stats`]: events summed up by stage
 //! - [`gate`]: the verdict of the self-test, and when it is due
 //! - [`health`]: checks of what is measured, and their thresholds
+//! - [`milestones`]: milestones of an installation, for the system log
 
 pub mod error_kind;
 pub mod event;
 pub mod gate;
 pub mod health;
 pub mod log_lines;
+pub mod milestones;
 pub mod stats;
 
 pub use self::error_kind::ErrorKind;

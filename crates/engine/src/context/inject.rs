@@ -24,6 +24,7 @@ use rekindle_core::recall::collection::DocumentFlags;
 use rekindle_core::recall::document::{Document, DocumentSource};
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::select::MAX_RESULTS;
+use rekindle_core::telemetry::milestones::is_milestone;
 use rekindle_core::text::specific_terms;
 use rekindle_core::vault::entry::{EntryProperties, EntryStatus, is_reviewed};
 use rekindle_core::vault::frontmatter::ParsedNote;
@@ -142,7 +143,7 @@ fn state(vault: &Vault, places: &DataPaths, here: &InjectionContext) -> Vec<Stri
     let text = read_vault_file(vault.folder(), &path).unwrap_or_default();
     let newest = text.lines().rev().take(MAX_SYSTEM_LOG_LINES);
     let mut changes: Vec<system_log::SystemLogLine> =
-        newest.flat_map(|line| system_log::parse(line).lines).collect();
+        newest.flat_map(|line| system_log::parse(line).lines).filter(|line| !is_milestone(line)).collect();
     changes.sort_by_key(|line| Reverse(line.at));
     let recent = here.now.timestamp() - jiff::SignedDuration::from_hours(24 * SYSTEM_LOG_DAYS);
     let day = |line: &system_log::SystemLogLine| day(line.at.to_zoned(here.now.time_zone().clone()).date());

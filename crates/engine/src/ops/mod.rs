@@ -8,6 +8,7 @@
 //! - [`forget`]: removes a memory from every store, for good
 //! - [`repair`]: repairs an installation
 //! - [`learning`]: reports what was learnt and skipped
+//! - [`milestones`]: logs what became of the installation
 //! - [`week`]: gathers what a week brought, for a page
 
 pub mod backup;
@@ -16,6 +17,7 @@ pub mod forget;
 pub mod gate;
 pub mod health;
 pub mod learning;
+pub mod milestones;
 pub mod repair;
 pub mod setup;
 pub mod week;

@@ -266,6 +266,11 @@ impl DataPaths {
         self.state.join("gate.jsonl")
     }
 
+    /// The installation as its last milestone left it (O11-17).
+    pub fn milestones_file(&self) -> PathBuf {
+        self.state.join("milestones.json")
+    }
+
     /// The unfinished forgets (B-08).
     pub fn forget(&self) -> PathBuf {
         self.state.join("forget")

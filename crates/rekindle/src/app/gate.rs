@@ -6,11 +6,12 @@ use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::TimeZone;
 use rekindle_core::telemetry::gate::{GateFailure, GatePart, GateReport, GateStep, is_due};
 use rekindle_core::telemetry::health::{CheckOutcome, thresholds};
-use rekindle_engine::agents::install::{self, InstallEnvironment, InstallState, Installer};
+use rekindle_engine::agents::install::{self, InstallEnvironment, Installer};
 use rekindle_engine::ops::gate::{self, GateFindings, GateRequest, history};
 use rekindle_engine::platform::background;
 use rekindle_engine::platform::clock;
 
+use super::milestones::connected_agents;
 use super::{CommandContext, health};
 use crate::error::CliError;
 use crate::output::{TextStyle, pad_column};
@@ -115,24 +116,15 @@ pub(crate) fn start_if_due(context: &CommandContext<'_>) {
     }
     let now = clock::now(TimeZone::UTC).timestamp();
     let last = history::read(&context.places).pop();
-    if !is_due(last.as_ref(), VERSION, now) || gate::is_running(&context.places) || !has_agents(context) {
+    if !is_due(last.as_ref(), VERSION, now)
+        || gate::is_running(&context.places)
+        || connected_agents(context).is_empty()
+    {
         return;
     }
     let Some(home) = context.home.root().to_str() else { return };
     background::start_detached(&["--home", home, "gate", "--background"], context.places.state())
         .ignore_failure("it is still due for the next worker, and `health` says when it is too old");
-}
-
-/// True if an agent has hooks of ours, without which there is nothing to try.
-fn has_agents(context: &CommandContext<'_>) -> bool {
-    let machine = InstallEnvironment::from_environment();
-    let before_tools = context.settings.config.recall.before_tools;
-    let Ok(invocation) = install::invocation(&machine, &context.home, before_tools) else { return false };
-    let installer = Installer::new(&machine, &context.places, &invocation);
-    rekindle_core::base::agent::Agent::ALL
-        .into_iter()
-        .filter_map(|agent| installer.status(agent).ok())
-        .any(|status| status.state != InstallState::Absent)
 }
 
 /// Prints a report; a failed gate fails the command.

@@ -8,6 +8,7 @@ pub(crate) mod feedback;
 pub(crate) mod forget;
 pub(crate) mod gate;
 pub(crate) mod health;
+pub(crate) mod milestones;
 pub(crate) mod note;
 pub(crate) mod otel;
 pub(crate) mod recall;

@@ -447,7 +447,7 @@ fn sto_08_recall_can_ask_for_what_is_stale() {
 }
 
 /// Returns the briefing of a Claude Code session.
-fn briefing(sandbox: &Sandbox, session: &str) -> String {
+pub(crate) fn briefing(sandbox: &Sandbox, session: &str) -> String {
     let input = serde_json::json!({"session_id": session, "cwd": sandbox.work(), "source": "startup"});
     sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input.to_string()).run().ok().stdout
 }

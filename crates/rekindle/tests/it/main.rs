@@ -55,6 +55,7 @@ mod llm;
 #[cfg(unix)]
 mod mcp;
 mod merged_observations;
+mod milestones;
 mod model;
 mod model_command;
 mod models;
