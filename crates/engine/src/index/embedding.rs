@@ -23,6 +23,15 @@ pub const SAVE_BUDGET: Duration = Duration::from_millis(50);
 /// The number of texts between two checks of the clock and two checkpoints.
 const BATCH_TEXTS: usize = 64;
 
+/// The windows whose vectors a run computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowSelection {
+    /// The whole windows, by which a query finds a document.
+    Whole,
+    /// All windows, including the fine ones that only rescoring reads.
+    All,
+}
+
 /// An embedder: a model and the name of its vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Embedder<'a> {
@@ -91,18 +100,22 @@ impl<'a> Embedder<'a> {
         missing
     }
 
-    /// Computes all missing vectors, on all cores. `progress` gets the number done and the total, and may
-    /// stop the run; the next run resumes from the checkpoint.
+    /// Computes the missing vectors of the selected windows, on all cores. `progress` gets the number done and
+    /// the total of all windows, and may stop the run; the next run resumes from the checkpoint.
     pub fn fill_all(
         &self,
         index: &RecallIndex,
         units: &mut [&mut PreparedUnit],
+        selection: WindowSelection,
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<usize, Error> {
-        let texts: Vec<String> = missing_texts(units);
+        let texts: Vec<String> = missing_texts(units, selection);
         if texts.is_empty() {
             return Ok(0);
         }
+        let windows = units.iter().flat_map(|unit| &unit.documents);
+        let windows = windows.flat_map(|prepared| prepared.windows.iter().chain(&prepared.fine));
+        let total = windows.filter(|(_, vector)| vector.is_none()).count();
         let partial = EmbeddingCheckpoint { path: index.folder().join(CHECKPOINT_FILE), space: self.space() };
         disk::create_private_folder(index.folder()).map_err(Error::io("made", index.folder()))?;
         let mut known = partial.read()?;
@@ -112,7 +125,7 @@ impl<'a> Embedder<'a> {
         // remaining time are not too low.
         wanted.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         wanted.dedup();
-        let (total, done) = (texts.len(), texts.len() - wanted.len());
+        let done = texts.len() - wanted.len();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut go_on = progress(done, total);
         let mut made = 0;
@@ -140,10 +153,14 @@ impl<'a> Embedder<'a> {
     }
 }
 
-fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
+fn missing_texts(units: &[&mut PreparedUnit], selection: WindowSelection) -> Vec<String> {
     let mut texts = Vec::new();
     for prepared in units.iter().flat_map(|unit| &unit.documents) {
-        let missing = prepared.windows.iter().chain(&prepared.fine).filter(|(_, vector)| vector.is_none());
+        let fine = match selection {
+            WindowSelection::Whole => &[],
+            WindowSelection::All => prepared.fine.as_slice(),
+        };
+        let missing = prepared.windows.iter().chain(fine).filter(|(_, vector)| vector.is_none());
         let missing: Vec<TextWindow> = missing.map(|(window, _)| *window).collect();
         if !missing.is_empty() {
             let searched = prepared.document.searched_text();

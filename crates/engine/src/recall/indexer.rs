@@ -14,8 +14,8 @@ use rekindle_core::recall::collect::MAX_DOCUMENTS;
 use rekindle_core::recall::document::FileStamp;
 use rekindle_core::vault::journal::{ChangeRoot, ChangedFile, FileOperation};
 
-use crate::index::embedding::{Embedder, SAVE_BUDGET, VectorCache};
-use crate::index::{Error as IndexError, IndexSnapshot, OldBytes, PreparedUnit, RecallIndex};
+use crate::index::embedding::{Embedder, SAVE_BUDGET, VectorCache, WindowSelection};
+use crate::index::{Error as IndexError, IndexSnapshot, OldBytes, PreparedUnit, RecallIndex, VectorSpace};
 use crate::vault::sources::{self, SourceFile, SourceListing};
 use crate::vault::{self, ChangeOutcome, Vault};
 
@@ -89,6 +89,9 @@ pub enum SettleOutcome {
     Later,
 }
 
+/// The number of missing vectors from which on those of whole windows are published first. Below, one run takes
+/// a few seconds.
+const MIN_STAGED_WINDOWS: usize = 512;
 /// The maximum number of files of a vault that a command indexes in passing.
 const MAX_SETTLED_FILES: usize = 300;
 
@@ -402,7 +405,9 @@ impl Indexer<'_> {
     }
 
     /// Computes the missing vectors and publishes them, waiting at most `patience` for another process that
-    /// does so. Saves, indexing and recall continue meanwhile. The report has the number of computed vectors.
+    /// does so. A long run publishes those of whole windows first, so that search by meaning does not wait for
+    /// the fine ones. Saves, indexing and recall continue meanwhile. The report has the number of computed
+    /// vectors.
     pub fn embed(
         &self,
         patience: Duration,
@@ -411,34 +416,54 @@ impl Indexer<'_> {
         let mut report = Report::default();
         let space = self.embedder.space();
         let _lock = self.index.embedding(patience)?;
-        let Some(snapshot) = self.index.open()? else { return Ok(report) };
         let mut told_to_stop = false;
-        if snapshot.size().pending > 0 || !snapshot.is_from_model(&space) {
-            let mut units: Vec<PreparedUnit> = snapshot.all_units(&space).into_values().collect();
-            drop(snapshot);
-            report.embedded = self.embedder.fill_all(
-                self.index,
-                &mut units.iter_mut().collect::<Vec<_>>(),
-                &mut |done, of| {
-                    let go_on = progress(IndexingProgress::Embedding(done, of));
-                    told_to_stop |= !go_on;
-                    go_on
-                },
-            )?;
-            let made = VectorCache::of(&units);
-            drop(units);
-            let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
-            let (all, basis) = writer.load(&space);
-            let mut all: Vec<PreparedUnit> = all.into_values().collect();
-            let missing = self.embedder.fill_missing(&mut all, &made, Duration::ZERO);
-            let seen = basis.as_ref().and_then(IndexSnapshot::last_seen_change).cloned();
-            writer.publish(&space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
-            if missing == 0 {
-                Embedder::clear_checkpoint(self.index)?;
+        let Some(snapshot) = self.index.open()? else { return Ok(report) };
+        let is_long = snapshot.size().pending >= MIN_STAGED_WINDOWS || !snapshot.is_from_model(&space);
+        let selections: &[WindowSelection] =
+            if is_long { &[WindowSelection::Whole, WindowSelection::All] } else { &[WindowSelection::All] };
+        drop(snapshot);
+        for selection in selections {
+            let before = report.embedded;
+            report.embedded += self.embed_selected(*selection, &space, &mut |done, of| {
+                let go_on = progress(IndexingProgress::Embedding(before + done, before + of));
+                told_to_stop |= !go_on;
+                go_on
+            })?;
+            if told_to_stop {
+                break;
             }
         }
         let report = self.with_size(report)?;
         Ok(Report { stopped: told_to_stop && report.pending > 0, ..report })
+    }
+
+    /// Computes the missing vectors of the selected windows and publishes them. Returns their number.
+    fn embed_selected(
+        &self,
+        selection: WindowSelection,
+        space: &VectorSpace,
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<usize, Error> {
+        let Some(snapshot) = self.index.open()? else { return Ok(0) };
+        if snapshot.size().pending == 0 && snapshot.is_from_model(space) {
+            return Ok(0);
+        }
+        let mut units: Vec<PreparedUnit> = snapshot.all_units(space).into_values().collect();
+        drop(snapshot);
+        let missing = &mut units.iter_mut().collect::<Vec<_>>();
+        let embedded = self.embedder.fill_all(self.index, missing, selection, progress)?;
+        let made = VectorCache::of(&units);
+        drop(units);
+        let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
+        let (all, basis) = writer.load(space);
+        let mut all: Vec<PreparedUnit> = all.into_values().collect();
+        let missing = self.embedder.fill_missing(&mut all, &made, Duration::ZERO);
+        let seen = basis.as_ref().and_then(IndexSnapshot::last_seen_change).cloned();
+        writer.publish(space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
+        if missing == 0 {
+            Embedder::clear_checkpoint(self.index)?;
+        }
+        Ok(embedded)
     }
 }
 
@@ -496,3 +521,6 @@ pub fn newest_change(vault: &Vault) -> Result<Option<ChangeId>, vault::Error> {
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests;

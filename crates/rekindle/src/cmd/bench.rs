@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use rekindle_core::config::DecayMode;
 use rekindle_embed::EmbeddingModel;
 use rekindle_engine::index::Embedder;
+use rekindle_engine::index::embedding::WindowSelection;
 use rekindle_engine::recall::bench::{self, BenchAnswer, BenchMessage, BenchQuestion};
 use rekindle_engine::recall::relevance_gate::decide_relevance;
 use rekindle_engine::recall::relevance_gate::passage::passage;
@@ -79,7 +80,7 @@ impl BenchArgs {
                     true
                 };
                 let done = bench::ingest(&store, &embedder.space(), messages, |keeper, units| {
-                    embedder.fill_all(keeper, units, &mut show).map(drop)
+                    embedder.fill_all(keeper, units, WindowSelection::All, &mut show).map(drop)
                 })?;
                 progress.end();
                 out.json(&done)

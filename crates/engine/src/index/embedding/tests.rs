@@ -33,7 +33,7 @@ fn run(embedder: Embedder<'_>, index: &RecallIndex, until: usize) -> EmbeddingRu
         told.push((done, total));
         done < until
     };
-    let made = embedder.fill_all(index, &mut all, &mut progress).unwrap();
+    let made = embedder.fill_all(index, &mut all, WindowSelection::All, &mut progress).unwrap();
     let windows = units.iter().flat_map(|unit| &unit.documents).flat_map(|prepared| &prepared.windows);
     let vectors = windows.map(|(_, vector)| vector.clone()).collect();
     EmbeddingRun { embedded: made, progress: told, vectors }
