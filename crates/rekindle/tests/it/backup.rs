@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rekindle_testkit::Sandbox;
+use rekindle_testkit::{Sandbox, TestCommand};
 
 use crate::{sandbox, save};
 
@@ -157,4 +157,33 @@ fn ops_05_a_damaged_database_is_replaced() {
     // A backup streams through a pipe, too.
     let piped = sandbox.rekindle(&["backup", "-"]).run().ok();
     assert!(piped.stdout.len() > 100);
+}
+
+/// OPS-05: a backup can be encrypted on its way, and restored without ever being a plain file.
+#[test]
+fn ops_05_a_backup_passes_through_a_program_that_encrypts() {
+    let sandbox = sandbox();
+    save(&sandbox, "rule", "tabs", "Indent with tabs in this house.");
+    let shell = |script: &str, home: &Path| {
+        TestCommand::new("/bin/sh", sandbox.work())
+            .args(&["-c", script])
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("REKINDLE", env!("CARGO_BIN_EXE_rekindle"))
+            .env("REKINDLE_HOME", home)
+            .env("HOME", sandbox.user_home())
+            .run()
+    };
+    if shell("command -v openssl", sandbox.home()).code != Some(0) {
+        return rekindle_testkit::skipped("openssl is not installed");
+    }
+    let cipher = "openssl enc -aes-256-cbc -pbkdf2 -pass pass:winter";
+    shell(&format!("\"$REKINDLE\" backup - | {cipher} > backup.enc"), sandbox.home()).ok();
+    let encrypted = sandbox.work().join("backup.enc");
+    let refused = sandbox.rekindle(&["restore", encrypted.to_str().unwrap(), "--json"]).run().fails(1);
+    assert!(refused.stderr.contains("decrypt it first"), "{}", refused.stderr);
+
+    let other = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
+    let script = format!("{cipher} -d < backup.enc | \"$REKINDLE\" restore - --yes");
+    shell(&script, other.home()).ok();
+    assert_eq!(other.files(), sandbox.files());
 }
