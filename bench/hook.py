@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measures how long a prompt waits for `rekindle hook claude UserPromptSubmit`, one new process per typed prompt.
 
-Usage: python3 bench/hook.py PROGRAM EMPTY [--sizes 80,1000,20000] [--prompts 200] [--out FILE]
+Usage: python3 bench/hook.py PROGRAM EMPTY [--sizes 80,1000,20000] [--prompts 200] [--out FILE] [--log-line PROGRAM]
 
 EMPTY is a program that does nothing (`cargo build --release -p rekindle-testkit --example empty`); its median, measured in
 turns with the hook, is the unit. A store has the memories of `eval/memories.jsonl`, of which a project sees about 80, and is
 filled up with those of the training data. The prompts are those of `eval/typed.jsonl`, in their projects. Prints percentiles
 as ratios, separately for prompts with and without the cross-encoder, and exits with 1 if p95 of any size is above the target.
+`--log-line` names the example `hook_log_line` of the engine; its median above that of EMPTY is what telemetry costs a hook.
 """
 
 import gzip
@@ -23,6 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 # The target: p95 of the hook in medians of the empty program.
 MAX_P95_RATIO = 20.0
+# The target: what telemetry costs a hook, in medians of the empty program.
+MAX_TELEMETRY_RATIO = 0.3
 # The approximate number of memories that a project of eval/memories.jsonl sees.
 PROJECT_STORE = 80
 
@@ -90,6 +93,17 @@ def measure(program, empty, size, count):
     return unit, rows
 
 
+def measure_telemetry(empty, log_line, count=400):
+    """What one line of the hook log costs, in medians of the empty program."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"PATH": os.environ["PATH"]}
+        nothing, logged = [], []
+        for _ in range(count):
+            nothing.append(timed([empty], folder, env, ""))
+            logged.append(timed([log_line, folder], folder, env, ""))
+    return (percentile(logged, 0.5) - percentile(nothing, 0.5)) / percentile(nothing, 0.5)
+
+
 def main():
     program, empty = (str(pathlib.Path(place).resolve()) for place in sys.argv[1:3])
     sizes, count, out = option("--sizes", "80,1000,20000"), int(option("--prompts", "200")), option("--out", None)
@@ -102,6 +116,11 @@ def main():
             if kind == "all" and ratios[2] > MAX_P95_RATIO:
                 missed.append(f"{size:,} memories: p95 is {ratios[2]:.1f} x the empty program ({unit:.2f} ms), wanted {MAX_P95_RATIO:.0f} x")
             print(f"{size:,} memories, {kind}: p50 {ratios[0]:.1f} x, p95 {ratios[2]:.1f} x of {unit:.2f} ms", file=sys.stderr)
+    if log_line := option("--log-line", None):
+        ratio = measure_telemetry(empty, str(pathlib.Path(log_line).resolve()))
+        lines += ["", f"Telemetry costs a hook {ratio:.2f} x the empty program."]
+        if ratio > MAX_TELEMETRY_RATIO:
+            missed.append(f"telemetry costs {ratio:.2f} x the empty program, wanted {MAX_TELEMETRY_RATIO} x")
     print("\n".join(lines))
     if out:
         pathlib.Path(out).write_text("\n".join(lines) + "\n")

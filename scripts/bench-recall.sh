@@ -38,7 +38,7 @@ done
 cargo build --release --package rekindle --bin rekindle
 # One command, because cargo selects the features of the dependencies for each command anew.
 cargo build --release --package rekindle-testkit --package rekindle-embed --package rekindle-engine \
-  --example empty --example bulk --example synthetic_vectors
+  --example empty --example bulk --example synthetic_vectors --example hook_log_line
 cargo build --release --locked --manifest-path bench/Cargo.toml --target-dir "$target/bench"
 if [ -z "$work" ]; then
   work=$(mktemp -d)
@@ -49,7 +49,7 @@ real() { (cd "$1" && pwd); }
 # Copy the binary, as an installation does: the page cache holds a file written by a linker in small pieces.
 programs="$(real "$work")/programs"
 rm -rf "$programs" && mkdir "$programs"
-cp "$target/release/rekindle" "$target"/release/examples/{empty,bulk,synthetic_vectors} \
+cp "$target/release/rekindle" "$target"/release/examples/{empty,bulk,synthetic_vectors,hook_log_line} \
   "$target"/bench/release/{measure,corpus,fts5,tantivy_bm25} "$programs"
 # The page cache may hold an index of an earlier run in small pieces, because the system reclaims idle pages. Dropping it
 # from the cache makes the next read use large pages, as after a reboot. The same goes for FTS5's file. GNU `dd` can do it.
@@ -58,8 +58,9 @@ hook_rc=0
 "$programs/measure" --empty "$programs/empty" --bulk "$programs/bulk" --rekindle "$programs/rekindle" \
   --work "$(real "$work")" --out "$(real "$out")" \
   --sizes "$sizes" ${more[@]+"${more[@]}"}
-# Measures the hook on typed prompts, with about 80 memories and with the sizes above.
-python3 bench/hook.py "$programs/rekindle" "$programs/empty" --sizes "80,$sizes" --out "$out/hook.md" || hook_rc=$?
+# Measures the hook on typed prompts, with about 80 memories and with the sizes above, and what telemetry costs it.
+python3 bench/hook.py "$programs/rekindle" "$programs/empty" --sizes "80,$sizes" --log-line "$programs/hook_log_line" \
+  --out "$out/hook.md" || hook_rc=$?
 echo
 echo "written: $out"
 exit "$hook_rc"
