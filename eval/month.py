@@ -363,7 +363,7 @@ class Month:
     def work_a_day(self, day, faults):
         for name in faults:
             FAULTS[name][1](self, "morning", day)
-        starts, prompts, needed, carried, stale = [], [], 0, 0, 0
+        starts, prompts, needed, carried, found, stale = [], [], 0, 0, 0, 0
         for number, computer in enumerate(self.computers):
             at = self.at(day, 9 + 5 * number)
             project = PROJECTS[(day + number) % len(PROJECTS)]
@@ -397,6 +397,7 @@ class Month:
                 prompts.append(tokens(injected[0]))
                 needed += 1
                 carried += fact.value in shown
+                found += fact.value in injected[0]
                 stale += fact.value not in shown and any(old in shown for old in fact.old_values)
                 self.check_injected(day, project, shown)
                 computer.work_through(at + datetime.timedelta(hours=2, minutes=10))
@@ -415,7 +416,7 @@ class Month:
             computer.work_through(self.at(day, 21))
         if "offline" not in faults:
             self.sync.run(self.at(day, 22))
-        return starts, prompts, needed, carried, stale
+        return starts, prompts, needed, carried, found, stale
 
     def known(self, project, day):
         """The facts of a project that both machines can know: said on an earlier day, not forgotten."""
@@ -519,10 +520,10 @@ class Month:
         # An id names the day on which a proposal was made.
         made = [one["id"].split("-")[1] for one in queue.get("proposals", [])]
         ages = [(at.date() - datetime.datetime.strptime(day, "%Y%m%d").date()).days for day in made]
-        starts, prompts, needed, carried, stale = measured or ([], [], 0, 0, 0)
+        starts, prompts, needed, carried, found, stale = measured or ([], [], 0, 0, 0, 0)
         row = {
             "day": day, "memories": memories, "waiting": waiting, "oldest": max(ages, default=0), "needed": needed,
-            "carried": carried, "stale": stale, "start": statistics.median(starts) if starts else None,
+            "carried": carried, "found": found, "stale": stale, "start": statistics.median(starts) if starts else None,
             "prompt": statistics.median(prompts) if prompts else None,
             "hook_ms": 1000 * max(computer.slowest for computer in self.computers), "faults": faults, "seconds": took,
         }
@@ -695,11 +696,15 @@ def draw(rows, folder):
     os.makedirs(folder, exist_ok=True)
     columns = [("memories", "Files in the vault"), ("waiting", "Proposals that wait"), ("oldest", "Age of the oldest proposal, days"),
                ("start", "Tokens at the start of a session"), ("prompt", "Tokens for a prompt"), ("hook_ms", "Slowest hook, ms"),
-               ("share", "Carried over, % of all tasks so far")]
-    needed = carried = 0
+               ("share", "Carried over, % of all tasks so far"), ("recalled", "Found for the prompt alone, % of all tasks so far"),
+               ("outdated", "Tasks that got an old value alone, so far")]
+    needed = carried = found = outdated = 0
     for row in rows:
-        needed, carried = needed + row["needed"], carried + row["carried"]
+        needed, carried, found = needed + row["needed"], carried + row["carried"], found + row["found"]
+        outdated += row["stale"]
         row["share"] = 100 * carried / needed if needed else None
+        row["recalled"] = 100 * found / needed if needed else None
+        row["outdated"] = outdated
     width, height, left = 640, 200, 56
     for key, title in columns:
         points = [(row["day"], row[key]) for row in rows if row[key] is not None]

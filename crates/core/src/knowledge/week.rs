@@ -1,7 +1,5 @@
 //! A week of memory on one page: what was learnt, used and repeated, what waits, and what it cost (O11-16).
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
 use crate::base::time::{Date, day};
@@ -113,7 +111,7 @@ fn title(text: &str) -> String {
 /// Renders the page as Markdown.
 pub fn page(week: &WeekFacts) -> String {
     let mut page = format!("# Week from {} to {}\n", day(week.first), day(week.last));
-    let mut paragraph = |text: String| write!(page, "\n{text}\n").unwrap_or_default();
+    let mut paragraph = |text: String| page.extend(["\n", &text, "\n"]);
     paragraph(format!(
         "{} learnt from {}. {} shown to agents, {} used.",
         count(week.learnt.len() as u64, "memory"),
@@ -183,11 +181,10 @@ fn recall(week: &WeekFacts) -> String {
     };
     if week.without_recall.sessions > 0 {
         let (with, without) = (each(week.with_recall), each(week.without_recall));
-        write!(text, " With recall {with}, without it {without}.").unwrap_or_default();
+        text += &format!(" With recall {with}, without it {without}.");
     }
     if let (ends @ 1.., failed) = week.surface_ends {
-        write!(text, " Todoist and Telegram: {}, {failed} failed.", count(ends, "exchange"))
-            .unwrap_or_default();
+        text += &format!(" Todoist and Telegram: {}, {failed} failed.", count(ends, "exchange"));
     }
     text
 }
