@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use rekindle_embed::EmbeddingModel;
 
 use super::*;
@@ -9,12 +7,14 @@ use crate::test_notes::TestNotes;
 #[test]
 fn sto_14_a_long_run_publishes_whole_windows_first() {
     let notes = TestNotes::new();
-    let mut log = String::new();
-    for number in 0..MIN_STAGED_WINDOWS {
-        writeln!(log, "# Pump {number}\n\nPump {number} runs at night. Its filter is changed in spring.\n")
-            .unwrap();
+    for number in 0..MIN_STAGED_WINDOWS / 2 {
+        let text = format!(
+            "Pump {number} runs at night. Filter {number} is changed in spring, before the valves are opened. The spare \
+             parts lie in the shed behind the mill, on shelf {number}. Whoever takes one writes down {number} and \
+             orders another from the same dealer. Meter {number} is read on the first Monday of each month.\n"
+        );
+        notes.write(&format!("pumps/{number}.md"), text);
     }
-    notes.write("pumps.md", log);
     let index = RecallIndex::in_folder(notes.places.index());
     let embedder = Embedder::new("test", EmbeddingModel::builtin());
     let indexer = Indexer { vault: &notes.vault, index: &index, embedder };
@@ -26,7 +26,9 @@ fn sto_14_a_long_run_publishes_whole_windows_first() {
         let snapshot = index.open().unwrap().unwrap();
         snapshot.cosines(&query).iter().filter(|cosine| cosine.is_finite()).count()
     };
-    assert_eq!(found(), 0);
+    // Those that fit into the budget of a save.
+    let few = found();
+    assert!(few < read.documents / 2, "{few}");
     let (mut at_fine, mut last) = (None, 0);
     let report = indexer
         .embed(Duration::ZERO, &mut |step| {
@@ -34,7 +36,7 @@ fn sto_14_a_long_run_publishes_whole_windows_first() {
             assert!(done >= last && done <= of && of == read.pending, "{last} {done} {of}");
             last = done;
             // The first call of the second stage: what was published before it.
-            if at_fine.is_none() && found() > 0 {
+            if at_fine.is_none() && found() > few {
                 at_fine = Some((done, index.open().unwrap().unwrap().size().pending));
                 return false;
             }
