@@ -1,5 +1,6 @@
 //! `rekindle forget`: deletes every copy of a text (B-08).
 
+use crate::capture::{ClaudeTranscript, work};
 use crate::{sandbox, save, text};
 
 const SECRET: &str = "The staging host is called hermes-seventeen.";
@@ -125,4 +126,34 @@ fn what_cannot_be_removed_is_named_and_does_not_stop_anyone() {
     sandbox.rekindle(&["forget", "other"]).run().ok();
     assert!(sandbox.find_bytes(MARK).is_empty());
     sandbox.rekindle(&["doctor"]).run().ok();
+}
+
+/// SEC-08: removing the vault and the state folder erases everything; nothing of a memory is kept elsewhere.
+#[test]
+fn sec_08_removing_the_vault_and_the_state_folder_erases_everything() {
+    const WORD: &str = "quokkawharf";
+    let sandbox = sandbox();
+    sandbox.rekindle(&["install", "claude", "--yes"]).run().ok();
+    save(&sandbox, "rule", "berth", &format!("Boats of the {WORD} berth on the left."));
+    sandbox.rekindle(&["memory", "add", &format!("The {WORD} opens at six.")]).run().ok();
+    sandbox.rekindle(&["ideas", "add", &format!("Paint the {WORD}"), "--summary", "In blue."]).run().ok();
+    let mut session = ClaudeTranscript::new(&sandbox, "s1");
+    session.says(&format!("We never let ferries into the {WORD}."));
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    sandbox.rekindle(&["recall", &format!("who may use the {WORD}?")]).run().ok();
+    sandbox.rekindle(&["backup", "outside.tar.gz"]).run().ok();
+    assert!(sandbox.find_bytes(WORD).len() >= 5, "{:?}", sandbox.find_bytes(WORD));
+
+    for folder in [sandbox.vault(), sandbox.state()] {
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+    // Ideas.md is the person's own list beside the vault; a backup is where the person put it.
+    let ideas = sandbox.vault().parent().unwrap().join("Ideas.md");
+    let left = sandbox.find_bytes(WORD);
+    assert!(left.iter().all(|path| *path == ideas), "{left:?}");
+    for agent_file in [".claude/settings.json", ".claude.json"] {
+        let text = std::fs::read_to_string(sandbox.user_home().join(agent_file)).unwrap();
+        assert!(!text.contains(WORD), "{agent_file}");
+    }
 }

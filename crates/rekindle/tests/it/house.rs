@@ -17,7 +17,8 @@ pub(crate) fn read(path: &str) -> String {
 }
 
 /// Documents in which every path and command must exist.
-const CHECKED: [&str; 3] = ["README.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md"];
+const CHECKED: [&str; 4] =
+    ["README.md", "docs/ARCHITECTURE.md", "docs/troubleshooting.md", "CONTRIBUTING.md"];
 
 /// Returns code spans and link targets outside code blocks, and the lines of code blocks.
 fn named(text: &str) -> (Vec<String>, Vec<String>) {
@@ -105,6 +106,27 @@ fn every_path_and_command_that_the_documents_name_exists() {
         }
     }
     assert!(checked > 60, "only {checked} names were checked: does the reader still find them?");
+}
+
+/// OPS-13: the README links a guide for each part of the product, and each exists.
+#[test]
+fn ops_13_the_readme_links_a_guide_for_each_part() {
+    let readme = read("README.md");
+    let guides = [
+        "observing",
+        "review",
+        "vault-format",
+        "agents",
+        "feedback",
+        "health",
+        "troubleshooting",
+        "adr/README",
+    ];
+    for guide in guides {
+        let link = format!("(docs/{guide}.md)");
+        assert!(readme.contains(&link), "README.md has no link {link}");
+        assert!(read(&format!("docs/{guide}.md")).lines().count() > 20, "docs/{guide}.md says little");
+    }
 }
 
 fn is_path(word: &str) -> bool {
