@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::capture::{hook, log, runs, work};
-use crate::{project, recall, results, sandbox, text};
+use crate::capture::{ClaudeTranscript, hook, hook_command, log, runs, work};
+use crate::{project, recall, results, sandbox, save, text};
 
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
@@ -452,4 +452,35 @@ fn rec_16_a_question_is_answered_with_citations_or_not_at_all() {
         json!([{"text": "The Redis TTL is 3600 seconds", "passages": [1]}]),
         "{answer}"
     );
+}
+
+/// CAP-21: no hook asks a model, also if one is chosen and may rewrite prompts; the worker does.
+#[test]
+fn cap_21_no_hook_asks_a_model() {
+    let sandbox = sandbox();
+    model(&sandbox, ANSWERS);
+    sandbox.rekindle(&["config", "set", "recall.rewrite", "true"]).run().ok();
+    let before = asked(&sandbox).len();
+    save(&sandbox, "rule", "valves", "Valves are closed before the pump stops.");
+    let mut session = ClaudeTranscript::new(&sandbox, "s1");
+    session.says("From now on always check the gauge before a release.");
+    let events = [
+        ("SessionStart", json!({"source": "startup"})),
+        ("UserPromptSubmit", json!({"prompt": "when are the valves closed?"})),
+        ("PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "stop the pump"}})),
+        ("PostToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "stop"}, "tool_response": "ok"})),
+        ("PreCompact", json!({"trigger": "auto"})),
+        ("Stop", json!({"last_assistant_message": "The valves are closed.", "stop_hook_active": false})),
+        ("SessionEnd", json!({"reason": "other"})),
+    ];
+    for (event, more) in events {
+        let mut input = session.input();
+        for (name, value) in more.as_object().unwrap() {
+            input[name] = value.clone();
+        }
+        hook_command(&sandbox, "claude", event, &input).run().ok();
+        assert_eq!(asked(&sandbox).len(), before, "{event} asked a model");
+    }
+    work(&sandbox, &[]);
+    assert!(asked(&sandbox).len() > before, "the worker asks it");
 }
