@@ -30,7 +30,7 @@ use super::route_candidates::{self, RoutedCandidates, RoutedIdeas};
 use super::{index, notify, write_gate};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue;
-use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt, lookup};
 use crate::jobs::sessions;
 use crate::pipeline::observations::{self, ObservationRecord};
 
@@ -351,13 +351,5 @@ fn check_threshold(event: &Event, context: &StageContext) -> Result<(bool, Vec<E
 
 /// True if another run has observed this window at any time: the lock expires after an hour (CAP-14).
 fn is_observed(key: &str, run: &str, context: &StageContext) -> Result<bool, StepError> {
-    let observed = context.db()?.run(|connection| {
-        connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND json_extract(output, '$.dedupeKey') = ?1
-                AND status = 'COMPLETED' AND id <> ?2)",
-            [key, run],
-            |row| row.get(0),
-        )
-    })?;
-    Ok(observed)
+    Ok(lookup::is_observed(&context.db()?, key, run)?)
 }

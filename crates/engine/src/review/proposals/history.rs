@@ -13,6 +13,7 @@ use rekindle_core::knowledge::triage::TriageReason;
 use rekindle_core::vault::review::ProposalId;
 
 use super::{ProposalRecord, list_proposals, receipts};
+use crate::jobs::queue::lookup;
 use crate::platform::db::{Database, Error, Row, Transaction, params};
 
 /// An event in the life of a proposal.
@@ -201,12 +202,5 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
 
 /// True if a run will carry out the decision.
 pub(super) fn is_seen_to(db: &Database, id: ProposalId) -> Result<bool, Error> {
-    db.run(|connection| {
-        connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'promote' AND key = ?1
-                AND status IN ('RUNNING', 'FAILED'))",
-            [id.to_string()],
-            |row| row.get(0),
-        )
-    })
+    lookup::is_unfinished(db, "promote", &id.to_string())
 }
