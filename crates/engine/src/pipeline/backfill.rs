@@ -153,7 +153,7 @@ impl BackfillContext<'_> {
             };
             let (turn, rest) = waiting.split_at(turn_size(waiting));
             if plan.again {
-                replay::release(&mut Database::open(&self.places.database())?, turn)?;
+                replay::release(live, turn)?;
             }
             let undone = self.learn_from_sessions(turn, &worker_lock, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rekindle_core::base::time::Timestamp;
 
-use crate::platform::db::{self, Database, OptionalExtension};
+use crate::platform::db::{self, Database, OptionalExtension, Transaction, params};
 
 /// A run of a session, as far as the statistics need it.
 pub(crate) struct RunOfSession {
@@ -148,4 +148,27 @@ pub(crate) fn tidy(db: &mut Database, before: Timestamp) -> Result<u64, db::Erro
         transaction.execute("DELETE FROM locks WHERE until < ?1", [before])?;
         Ok(runs as u64)
     })
+}
+
+/// The windows of a session that were observed, each with the run that did it.
+pub(crate) fn observed_windows(db: &Database, session: &str) -> Result<Vec<(String, String)>, db::Error> {
+    let sql = "SELECT json_extract(output, '$.dedupeKey'), id FROM runs
+        WHERE session = ?1 AND function = 'observe' AND json_valid(output)
+            AND json_extract(output, '$.dedupeKey') IS NOT NULL";
+    db.run(|c| c.prepare(sql)?.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+}
+
+/// Deletes the finished runs of a session and their events, so that it is processed like a new one. Runs that wait
+/// or work stay.
+pub(crate) fn forget_runs_of(transaction: &Transaction<'_>, session: &str) -> rusqlite::Result<()> {
+    transaction.execute(
+        "DELETE FROM runs WHERE session = ?1 AND status IN ('COMPLETED', 'SKIPPED', 'DEAD')",
+        params![session],
+    )?;
+    transaction
+        .execute(
+            "DELETE FROM events WHERE session = ?1 AND id NOT IN (SELECT event FROM runs)",
+            params![session],
+        )
+        .map(drop)
 }

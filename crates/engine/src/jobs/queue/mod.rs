@@ -5,9 +5,7 @@
 mod claim;
 mod function;
 mod history;
-mod locks;
 pub(crate) mod lookup;
-pub(crate) use locks::lock;
 mod run_events;
 mod runner;
 mod steps;
