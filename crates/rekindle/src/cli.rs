@@ -142,6 +142,8 @@ pub(crate) enum CliCommand {
     Retry(cmd::RetryArgs),
     /// Show what the stages did, and what failed
     Otel(cmd::OtelArgs),
+    /// Share observations and decisions between your machines
+    Engines(cmd::EnginesArgs),
     /// Show what language models used today, and their limits
     Cost(cmd::CostArgs),
     /// Choose or test a language model
@@ -227,6 +229,7 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::Weekly(weekly) => weekly.run(context),
         CliCommand::Week(week) => week.run(context),
         CliCommand::Otel(otel) => otel.run(context),
+        CliCommand::Engines(engines) => engines.run(context),
         CliCommand::Reflect(reflect) => reflect.run(context),
         CliCommand::Friction(friction) => friction.run(context),
         CliCommand::Retry(retry) => retry.run(context),

@@ -31,6 +31,8 @@ pub(super) const DEVICE_KEYS: &[&str] = &[
     "ideas.research.program",
     "ideas.research.arguments",
     "telemetry.otlp.url",
+    "engines.redis.url",
+    "engines.redis.username",
 ];
 
 /// Settings of earlier versions. A file that still has one loads with a warning.
@@ -174,6 +176,10 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("telemetry.otlp.enabled", SettingKind::Bool),
     SettingKey::new("telemetry.otlp.url", SettingKind::Url),
     SettingKey::new("telemetry.otlp.headers_variable", SettingKind::Variable),
+    SettingKey::new("engines.shared", SettingKind::OneOf(&["embedded", "redis"])),
+    SettingKey::new("engines.redis.url", SettingKind::RedisUrl),
+    SettingKey::new("engines.redis.username", SettingKind::Name { max: 100 }),
+    SettingKey::new("engines.redis.password_variable", SettingKind::Variable),
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static SettingKey> {

@@ -48,14 +48,50 @@ pub struct Config {
     pub time: TimeSettings,
     /// Where the events of the stages go besides this machine.
     pub telemetry: TelemetrySettings,
+    /// The servers that several machines share.
+    pub engines: EngineSettings,
 }
 
 impl Config {
     /// The environment variables that hold secrets of services other than language models.
-    pub fn secret_variables(&self) -> [&str; 5] {
+    pub fn secret_variables(&self) -> [&str; 6] {
         let [todoist, todoist_webhook, telegram, telegram_webhook] = self.review.secret_variables();
-        [todoist, todoist_webhook, telegram, telegram_webhook, &self.telemetry.otlp.headers_variable]
+        let [otlp, redis] = [&self.telemetry.otlp.headers_variable, &self.engines.redis.password_variable]
+            .map(String::as_str);
+        [todoist, todoist_webhook, telegram, telegram_webhook, otlp, redis]
     }
+}
+
+/// The servers that several machines share (GEN-03, B-16). Without one, everything is on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineSettings {
+    /// Where the hot list, the locks and the decisions on proposals are shared.
+    pub shared: SharedEngineName,
+    /// The Redis server.
+    pub redis: RedisSettings,
+}
+
+/// The store of what several machines share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SharedEngineName {
+    /// Nothing is shared: the database of this machine.
+    Embedded,
+    /// A Redis server.
+    Redis,
+}
+
+/// A Redis server (STO-01…05). Its password is in the environment only (SEC-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedisSettings {
+    /// The address, with the number of the database as its path.
+    pub url: String,
+    /// The name of the account; empty for the default one.
+    pub username: String,
+    /// The environment variable that holds the password.
+    pub password_variable: String,
 }
 
 /// Where the events of the stages go besides this machine.

@@ -90,6 +90,8 @@ pub(super) enum SettingKind {
     /// A model as `provider/model` (R-07).
     Model,
     Url,
+    /// The address of a Redis server.
+    RedisUrl,
     /// An IANA time zone; empty for the system's. Only the system knows if the zone exists.
     Zone,
 }
@@ -141,6 +143,11 @@ impl SettingKind {
             Self::Url => {
                 "an http:// or https:// address of a server, without user, password or query; keys belong in the \
                  environment"
+                    .to_owned()
+            }
+            Self::RedisUrl => {
+                "a redis:// or rediss:// address, such as redis://127.0.0.1:6379/0, without user, password or query; the \
+                 password belongs in the environment"
                     .to_owned()
             }
             Self::Zone => "an IANA time zone, such as Europe/Berlin".to_owned(),
@@ -226,7 +233,12 @@ impl SettingKind {
             Self::Folder => is_folder(text),
             Self::Path => is_path(text),
             Self::Model => is_model(text),
-            Self::Url => is_server(text),
+            Self::Url => is_server(text, &["http://", "https://"]),
+            Self::RedisUrl => {
+                let database = text.splitn(4, '/').nth(3).unwrap_or_default();
+                is_server(text, &["redis://", "rediss://"])
+                    && (database.is_empty() || database.parse::<u8>().is_ok())
+            }
             Self::Variable => is_variable(text),
             Self::Zone => {
                 text.is_empty() || (text.len() <= 64 && text.split('/').all(|part| is_word(part, "_-+")))
@@ -310,8 +322,8 @@ fn is_model(text: &str) -> bool {
 }
 
 /// Accepts `http(s)://host[:port][/path]`. A user or a query could carry a key (SEC-04).
-fn is_server(text: &str) -> bool {
-    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+fn is_server(text: &str, schemes: &[&str]) -> bool {
+    let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
     rest.is_some_and(|rest| {
         let authority = rest.split('/').next().unwrap_or_default();
         // An IPv6 address has colons of its own, inside brackets.

@@ -38,6 +38,8 @@ pub const TASK_UPDATED: &str = "todoist/task.updated";
 pub const BUTTON_PRESSED: &str = "telegram/button.pressed";
 /// The review channels are to be synchronised: read decisions, publish new proposals.
 pub const SYNC_REQUESTED: &str = "memory/review.sync.requested";
+/// The shared server is to be asked what other machines have (B-16).
+pub const SHARE_REQUESTED: &str = "memory/share.requested";
 /// The weekly maintenance ran; its data has the counts.
 pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 
@@ -45,7 +47,7 @@ pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 pub const SCHEDULE_REACHED: &str = "system/schedule.reached";
 
 /// All event names, in a fixed order.
-pub const ALL: [&str; 21] = [
+pub const ALL: [&str; 22] = [
     CAPTURE_REQUESTED,
     COMPACTION_PENDING,
     SESSION_ENDED,
@@ -65,6 +67,7 @@ pub const ALL: [&str; 21] = [
     TASK_UPDATED,
     BUTTON_PRESSED,
     SYNC_REQUESTED,
+    SHARE_REQUESTED,
     WEEKLY_SUMMARY,
     SCHEDULE_REACHED,
 ];

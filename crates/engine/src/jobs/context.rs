@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Date, TimeZone, Timestamp, Zoned};
 use rekindle_core::config::{Config, LlmProvider};
@@ -13,6 +14,10 @@ use rekindle_core::llm::{Error, FailureOwner, LanguageModel, RetryAdvice};
 use serde_json::Value;
 
 use crate::jobs::queue::StepError;
+use crate::jobs::shared::SharedError;
+use crate::jobs::shared::locks::LockStore;
+use crate::jobs::shared::redis::RedisServer;
+use crate::jobs::shared::servers;
 use crate::llm;
 use crate::llm::cost::{MeteredModel, SpendingCaps};
 use crate::platform::clock;
@@ -151,6 +156,59 @@ impl StageContext {
         let found = project::session_project(cwd, environment::home_folder().as_deref(), &known);
         let is_gone = cwd.is_absolute() && !cwd.is_dir();
         found.or_else(|| is_gone.then(|| project::settle(&project::gone_project(cwd, None), &known).last.id))
+    }
+
+    /// True if other machines may decide, observe and reflect on the same (B-16).
+    pub(crate) fn is_shared(&self) -> bool {
+        servers::configured(&self.config.engines).is_some()
+    }
+
+    /// Takes a lock for `token`, on this machine and on the shared server; false if another token holds it. A server
+    /// that is away has no say: this machine then works alone (STO-03, STO-04).
+    pub(crate) fn take_lock(&self, name: &str, token: &str, seconds: i64) -> Result<bool, db::Error> {
+        let (mut db, now) = (self.db()?, self.now().timestamp());
+        if !db.take(name, token, seconds, now)? {
+            return Ok(false);
+        }
+        Ok(self.ask_server(&mut db, |server| server.take(name, token, seconds, now)).unwrap_or(true))
+    }
+
+    /// Releases the locks of these tokens, here and on the shared server.
+    pub(crate) fn release_locks(&self, held: &[(String, String)]) -> Result<(), db::Error> {
+        let mut db = self.db()?;
+        for (name, token) in held {
+            db.release(name, token)?;
+        }
+        if !held.is_empty() {
+            let release = |server: &mut RedisServer| {
+                held.iter().try_for_each(|(name, token)| server.release(name, token).map(drop))
+            };
+            // A lock that stays on a server that is away expires within the hour.
+            self.ask_server(&mut db, release).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Asks the shared server, unless it failed a moment ago. Returns `None` without an answer, and remembers why.
+    pub(crate) fn ask_server<T>(
+        &self,
+        db: &mut Database,
+        question: impl FnOnce(&mut RedisServer) -> Result<T, SharedError>,
+    ) -> Option<T> {
+        let settings = servers::configured(&self.config.engines)?;
+        let now = self.now().timestamp();
+        if servers::state(db, settings).ok()?.is_some_and(|state| state.is_paused(now)) {
+            return None;
+        }
+        servers::remember(db, settings).ok()?;
+        match RedisServer::open(settings).and_then(|mut server| question(&mut server)) {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                servers::record_failure(db, &settings.url, now, &error.what)
+                    .ignore_failure("the next exchange reports the server");
+                None
+            }
+        }
     }
 
     /// Runs `work` while no other thread of this process runs such work.

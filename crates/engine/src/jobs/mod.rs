@@ -5,6 +5,7 @@
 //! - [`worker_lock`]: at most one worker at a time
 //! - [`spool`]: events that hooks leave for the worker
 //! - [`sessions`]: open sessions and their markers
+//! - [`shared`]: locks, the hot list and decisions that several machines share
 //! - [`hooks`]: records the events that hooks report
 //! - [`health`]: what hooks need to know of the queue without opening it
 
@@ -13,5 +14,6 @@ pub mod health;
 pub mod hooks;
 pub mod queue;
 pub mod sessions;
+pub mod shared;
 pub mod spool;
 pub mod worker_lock;

@@ -3,6 +3,7 @@
 //! A check is read-only. A finding names the place and the remedy; it never quotes a note.
 
 mod agents;
+mod engines;
 mod index;
 mod learning_stats;
 mod messages;
@@ -23,6 +24,7 @@ use rekindle_core::vault::{memory, review as page};
 use serde::Serialize;
 
 pub use self::agents::check_agents;
+pub use self::engines::check_engines;
 pub use self::index::check_index;
 pub use self::learning_stats::check_learning;
 pub use self::runs::check_runs;

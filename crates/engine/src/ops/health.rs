@@ -22,6 +22,7 @@ use crate::agents::install::{InstallState, Installer};
 use crate::agents::transcripts;
 use crate::index::models::ModelStore;
 use crate::index::{Embedder, RecallIndex};
+use crate::jobs::queue::lookup;
 use crate::jobs::spool::Spool;
 use crate::llm::cost::{usage_by_day, used_tokens_and_cost};
 use crate::ops::gate::history;
@@ -165,21 +166,10 @@ fn add_database_facts(
     facts: &mut HealthFacts,
 ) -> Result<(), db::Error> {
     let now = facts.now;
-    let (due, since, failed, dead): (i64, Option<i64>, i64, i64) = db.run(|connection| {
-        connection.query_row(
-            "SELECT count(*) FILTER (WHERE status IN ('RUNNING', 'FAILED') AND due <= ?1 AND owner IS NULL),
-                min(max(created, due)) FILTER (WHERE status IN ('RUNNING', 'FAILED') AND due <= ?1 AND owner IS NULL),
-                count(*) FILTER (WHERE status = 'FAILED'), count(*) FILTER (WHERE status = 'DEAD')
-             FROM runs",
-            [now.as_millisecond()],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-        )
-    })?;
-    let whole = |count: i64| u64::try_from(count).unwrap_or(0);
-    let since = since.and_then(|since| Timestamp::from_millisecond(since).ok());
-    facts.work.waiting += whole(due);
-    facts.work.waiting_since = facts.work.waiting_since.into_iter().chain(since).min();
-    (facts.work.failed_runs, facts.work.dead_runs) = (whole(failed), whole(dead));
+    let queued = lookup::queued_work(db, now)?;
+    facts.work.waiting += queued.due;
+    facts.work.waiting_since = facts.work.waiting_since.into_iter().chain(queued.due_since).min();
+    (facts.work.failed_runs, facts.work.dead_runs) = (queued.failed, queued.dead);
     facts.telemetry.export = export_facts(db, request)?;
     let learnt = learning::session_stats(db, now)?;
     (facts.sessions.learnt, facts.sessions.skipped) = (learnt.learnt, learnt.skipped);
@@ -200,16 +190,7 @@ fn export_facts(db: &Database, request: &HealthRequest<'_>) -> Result<Option<Exp
 
 /// The first session that was observed after the last reflection.
 fn unreflected_since(db: &Database) -> Result<Option<Timestamp>, db::Error> {
-    let since: Option<i64> = db.run(|connection| {
-        connection.query_row(
-            "SELECT min(ended) FROM runs WHERE function = 'observe' AND status = 'COMPLETED' AND ended >
-                coalesce((SELECT max(ended) FROM runs
-                    WHERE function = 'reflect' AND status IN ('COMPLETED', 'SKIPPED')), 0)",
-            [],
-            |row| row.get(0),
-        )
-    })?;
-    Ok(since.and_then(|since| Timestamp::from_millisecond(since).ok()))
+    lookup::first_end_without(db, "observe", "reflect")
 }
 
 fn spent_limits(db: &Database, request: &HealthRequest<'_>) -> Result<Vec<SpentLimit>, db::Error> {

@@ -8,6 +8,7 @@ use rekindle_core::base::time::Timestamp;
 use rekindle_core::run::RunStatus;
 use rekindle_core::session::outcome::{SessionOutcome, SessionRun, session_outcome};
 
+use crate::jobs::queue::lookup::{self, RunOfSession};
 use crate::platform::db::{self, Database};
 
 /// The period in days: older finished runs are deleted.
@@ -42,11 +43,11 @@ impl LearningStats {
 
 /// Counts the sessions of the last [`LEARNING_DAYS`] by outcome.
 pub fn session_stats(db: &Database, now: Timestamp) -> Result<LearningStats, db::Error> {
-    let since = (now - SignedDuration::from_hours(24 * LEARNING_DAYS)).as_millisecond();
+    let since = now - SignedDuration::from_hours(24 * LEARNING_DAYS);
     let sessions: Vec<(String, bool)> = db.run(|connection| {
         connection
             .prepare("SELECT id, state = 'open' FROM sessions WHERE last_seen >= ?1")?
-            .query_map([since], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect()
     })?;
     let attempts = runs_by_session(db, since)?;
@@ -66,24 +67,11 @@ pub fn session_stats(db: &Database, now: Timestamp) -> Result<LearningStats, db:
 }
 
 /// Reads the runs of each session, in order.
-fn runs_by_session(db: &Database, since: i64) -> Result<HashMap<String, Vec<SessionRun>>, db::Error> {
-    let rows: Vec<(String, String, Option<String>, i64)> = db.run(|connection| {
-        connection
-            .prepare(
-                "SELECT session, status, reason, coalesce(json_extract(output, '$.observations'), 0)
-                    + coalesce(json_array_length(output, '$.saved'), 0)
-                 FROM runs WHERE created >= ?1 AND session IS NOT NULL
-                    AND function IN ('capture', 'observe', 'observe-session-noted')
-                 ORDER BY number",
-            )?
-            .query_map([since], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
-            .collect()
-    })?;
+fn runs_by_session(db: &Database, since: Timestamp) -> Result<HashMap<String, Vec<SessionRun>>, db::Error> {
     let mut found: HashMap<String, Vec<SessionRun>> = HashMap::new();
-    for (session, status, reason, count) in rows {
+    for RunOfSession { session, status, reason, findings } in lookup::runs_of_sessions(db, since)? {
         let Some(status) = RunStatus::parse(&status) else { continue };
-        let count = u64::try_from(count).unwrap_or(0);
-        found.entry(session).or_default().push(SessionRun { status, reason, findings: count });
+        found.entry(session).or_default().push(SessionRun { status, reason, findings });
     }
     Ok(found)
 }

@@ -24,11 +24,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::transcripts::TranscriptFile;
 use crate::jobs::context::StageContext;
+use crate::jobs::queue::lookup;
 use crate::jobs::worker_lock::{self, WorkerLock};
 use crate::pipeline::stages::STAGE_REGISTRY;
 use crate::pipeline::stages::throttle::Throttle;
 use crate::pipeline::worker;
-use crate::platform::db::{self, Database, params};
+use crate::platform::db::{self, Database};
 use crate::platform::disk;
 use crate::platform::home::DataPaths;
 use crate::project;
@@ -152,7 +153,7 @@ impl BackfillContext<'_> {
             };
             let (turn, rest) = waiting.split_at(turn_size(waiting));
             if plan.again {
-                replay::release(&mut Database::open(&self.places.database())?, turn)?;
+                replay::release(live, turn)?;
             }
             let undone = self.learn_from_sessions(turn, &worker_lock, live, worlds, &mut report)?;
             for candidate in turn.iter().filter(|candidate| !undone.contains(&candidate.session())) {
@@ -236,20 +237,8 @@ impl BackfillContext<'_> {
         learnt?;
         report.sessions += turn.len() as u64;
         let db = Database::open(&self.places.database())?;
-        let mut undone = Vec::new();
-        for session in sessions.keys() {
-            let waits: bool = db.run(|connection| {
-                connection.query_row(
-                    "SELECT EXISTS (SELECT 1 FROM runs WHERE session = ?1 AND status IN ('RUNNING', 'FAILED'))",
-                    params![session],
-                    |row| row.get(0),
-                )
-            })?;
-            if waits {
-                undone.push(session.clone());
-            }
-        }
-        Ok(undone)
+        let unfinished = lookup::unfinished_sessions(&db)?;
+        Ok(sessions.keys().filter(|session| unfinished.contains(*session)).cloned().collect())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The hot list of observations (STO-01…04): those of each day, in order, for as long as reflection and the
 //! briefing need them. The daily logs hold the same for good, so [`restore`] can rebuild a lost list.
 
+pub mod elsewhere;
+
 use std::collections::BTreeMap;
 
 use rekindle_core::base::id::point_id;
@@ -108,12 +110,16 @@ pub fn tokens_in(observed: &ObservedSession) -> u64 {
 
 /// Adds an entry; false if the window is already in the list (CAP-14).
 pub fn add(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Error> {
+    add_from(db, entry, None)
+}
+
+fn add_from(db: &mut Database, entry: &ObservationRecord, machine: Option<&str>) -> Result<bool, Error> {
     let observed = serialised(db, entry)?;
     db.change(|transaction| {
         let rows = transaction.execute(
             "INSERT INTO observations (dedupe_key, session, project, cause, day, at, priority, observed, tokens,
-                schema_version)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (dedupe_key) DO NOTHING",
+                schema_version, machine)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (dedupe_key) DO NOTHING",
             params![
                 entry.dedupe_key,
                 entry.session,
@@ -125,9 +131,10 @@ pub fn add(db: &mut Database, entry: &ObservationRecord) -> Result<bool, Error> 
                 observed,
                 i64::try_from(entry.tokens).unwrap_or(i64::MAX),
                 entry.schema_version,
+                machine,
             ],
         )?;
-        if rows > 0 {
+        if rows > 0 && machine.is_none() {
             count(transaction, entry)?;
         }
         Ok(rows > 0)

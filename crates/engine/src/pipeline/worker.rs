@@ -27,7 +27,7 @@ use crate::jobs::spool::{Spool, SpoolEntry, SpoolPayload};
 use crate::jobs::worker_lock::{Error, WorkerLock};
 use crate::pipeline::observations;
 use crate::pipeline::stages::throttle::Throttle;
-use crate::pipeline::stages::{hook_signals, idle_sessions, promote};
+use crate::pipeline::stages::{hook_signals, idle_sessions, promote, share};
 use crate::pipeline::worker_events;
 use crate::platform::db::{Database, OptionalExtension, params};
 use crate::review::{proposals, surfaces};
@@ -102,6 +102,7 @@ fn drain(
     restore_hot_list(stage_context, &mut queue).ignore_failure("the next worker repeats it; the logs stay");
     restore_proposals(stage_context, &mut queue, registry)
         .ignore_failure("the next worker repeats it; the copy stays");
+    share::resume_without_server(queue.db(), &stage_context.config.engines, stage_context.now().timestamp())?;
     // Decisions on the page count when a worker runs (REV-03).
     promote::read_review_decisions(stage_context)
         .ignore_failure("an unreadable page is read later, and `doctor` reports it");
@@ -380,6 +381,7 @@ fn enqueue_scheduled(
             None => {}
         }
     }
+    events.extend(share::request(queue.db(), &stage_context.config.engines, now.timestamp())?);
     events.extend(surfaces::request(queue.db(), &stage_context.config.review, now.timestamp())?);
     // A repeated request does not keep the worker alive: a session stamped in the future stays open and idle.
     let new = queue.enqueue(registry, &events, now.timestamp())?;

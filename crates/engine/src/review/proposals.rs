@@ -2,6 +2,7 @@
 
 mod copies;
 mod decide;
+mod elsewhere;
 mod history;
 mod journal_position;
 mod machine_id;
@@ -27,6 +28,10 @@ pub use decide::{
     DecisionOutcome, ProposalRecord, ProposalVerdict, decide, decide_with_reason, decide_with_scope,
     decided_since, due_for_expiry, ended_with, expire, find_proposal, list_proposals, mark_promoted,
     mark_triaged, reopen, retarget,
+};
+pub use elsewhere::{
+    MachineLetters, SharedDecision, SharedDecisionState, adopt_from_elsewhere, decision_state, decisions_in,
+    delete_forgotten, own_machine, resume_decision, set_decision_state, settle_elsewhere, shared_decision,
 };
 pub use history::{ProposalChange, ProposalHistoryLine, acceptance_stats, automatic_decisions, check};
 pub use journal_position::{last_seen_change, mark_seen};

@@ -5,8 +5,8 @@ use rekindle_core::base::time::TimeZone;
 use rekindle_core::config::LoadedConfig;
 use rekindle_engine::config;
 use rekindle_engine::ops::doctor::{
-    CheckReport, FindingSeverity, check_agents, check_index, check_learning, check_models, check_permissions,
-    check_runs, check_surfaces, run_checks,
+    CheckReport, FindingSeverity, check_agents, check_engines, check_index, check_learning, check_models,
+    check_permissions, check_runs, check_surfaces, run_checks,
 };
 use rekindle_engine::ops::repair::{self, RepairRequest, RepairResult};
 use rekindle_engine::platform::clock;
@@ -59,6 +59,7 @@ impl DoctorArgs {
         checks.push(check_runs(&places));
         checks.push(check_learning(&places, clock::now(TimeZone::UTC).timestamp()));
         checks.extend(check_surfaces(&places, &settings.config));
+        checks.extend(check_engines(&places, &settings.config));
         checks.push(check_models(&home, &settings.config));
         // Without a home folder there are no agents to check.
         if let Ok(here) = InstallContext::find(global) {

@@ -60,6 +60,7 @@ const ALL_GROUPS: [CommandGroup; 8] = [
             "config",
             "llm",
             "model",
+            "engines",
             "completions",
             "help",
         ],

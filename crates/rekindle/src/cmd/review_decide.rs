@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::review_show::json;
 use crate::app::CommandContext;
-use crate::app::review::describe::describe_outcome;
+use crate::app::review::describe::{describe_outcome, waits_for_server};
 use crate::app::review::{DecideReport, ScopeArgs, settle};
 use crate::error::CliError;
 
@@ -35,8 +35,9 @@ pub(crate) fn decide(
         if let Some(note) = record.note.as_ref().filter(|_| status.is_open()) {
             wrong.push((id, format!("{id} could not be promoted and is pending again: {note}")));
         }
-        let seen_to =
-            !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited) || is_patch(&record);
+        let seen_to = !matches!(status, ProposalStatus::Approved | ProposalStatus::Edited)
+            || is_patch(&record)
+            || waits_for_server(context, id);
         if !seen_to && !busy {
             wrong.push((id, format!("{id} is {}, but could not be written yet", status.as_str())));
         }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::inbox::describe_inbox;
 use super::llm::LlmStatus;
-use super::surfaces;
+use super::{engines, surfaces};
 use crate::app::CommandContext;
 use crate::app::status::LearningReport;
 use crate::error::CliError;
@@ -124,6 +124,7 @@ impl StatusArgs {
                 "review_pending": pending,
                 "review_oldest": oldest.map(format_utc),
                 "surfaces": surfaces::object(context)?,
+                "engines": engines::summary(context)?,
                 "open_sessions": sessions,
                 "runs": runs.iter().map(|(status, count)| (status.as_str(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
@@ -173,6 +174,9 @@ impl StatusArgs {
         )?;
         for asked in surfaces::lines(context)? {
             row("", asked)?;
+        }
+        if let Some(shared) = engines::line(context)? {
+            row("shared", shared)?;
         }
         for (name, value) in learnt.rows(context) {
             row(name, value)?;

@@ -18,7 +18,9 @@ use rekindle_engine::review::proposals::{self, DecisionOutcome, ProposalRecord, 
 
 use super::card::{CardFacts, CardRow, CardStatus, ProposalCard, rows};
 use crate::app::CommandContext;
-use crate::app::review::describe::{describe_outcome, expires, outcome_with_author, section};
+use crate::app::review::describe::{
+    describe_outcome, expires, outcome_with_author, section, waits_for_server,
+};
 use crate::app::review::{read_page, run_promotions, undo_decision};
 use crate::error::CliError;
 
@@ -158,7 +160,9 @@ impl<'a> ReviewActions<'a> {
             ProposalStatus::Approved | ProposalStatus::Edited if busy && !is_patch(&record) => {
                 format!("{id} is {}; a running worker will write it", status.as_str())
             }
-            ProposalStatus::Approved | ProposalStatus::Edited if !is_patch(&record) => {
+            ProposalStatus::Approved | ProposalStatus::Edited
+                if !is_patch(&record) && !waits_for_server(self.context, id) =>
+            {
                 format!("{id} is {}, but could not be written yet", status.as_str())
             }
             _ => describe_outcome(self.context, &record),

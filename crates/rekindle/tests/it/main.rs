@@ -29,6 +29,7 @@ mod distil_bad_input;
 mod documents;
 #[cfg(unix)]
 mod edge_cases;
+mod engines;
 mod entries;
 mod eval;
 mod faults;

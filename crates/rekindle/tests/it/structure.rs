@@ -302,3 +302,53 @@ fn most_type_names_are_used_once_in_the_workspace() {
         "{percent} % of {total} type names are distinct; rename some of {repeated:?}"
     );
 }
+
+/// The tables of the queue and of the proposals, each with the places that may name them in SQL.
+const TABLES: [(&str, &[&str]); 5] = [
+    ("runs", QUEUE),
+    ("steps", QUEUE),
+    ("events", QUEUE),
+    ("proposals", PROPOSALS),
+    ("decisions", PROPOSALS),
+];
+const QUEUE: &[&str] =
+    &["engine/src/jobs/queue/", "engine/src/platform/db/", "engine/src/ops/forget/database.rs"];
+const PROPOSALS: &[&str] =
+    &["engine/src/review/proposals", "engine/src/platform/db/", "engine/src/ops/forget/database.rs"];
+
+/// The tables that the SQL of a text names.
+fn tables_in(text: &str) -> BTreeSet<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_plain = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let named = words
+        .windows(2)
+        .filter(|two| ["FROM", "INTO", "UPDATE", "JOIN"].contains(&two[0].trim_matches(is_plain)));
+    named.filter_map(|two| two[1].split(is_plain).find(|word| !word.is_empty())).map(str::to_owned).collect()
+}
+
+#[test]
+fn gen_03_only_the_stores_know_the_tables_of_runs_and_proposals() {
+    let folder = root().join("crates");
+    let mut files = Vec::new();
+    for name in ["engine", "rekindle"] {
+        rust_files(&folder.join(name).join("src"), &mut files);
+    }
+    let mut wrong = Vec::new();
+    for file in files {
+        let relative = file.strip_prefix(&folder).unwrap().display().to_string();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let named = tables_in(code);
+        let outside = |(table, places): &&(&str, &[&str])| {
+            named.contains(*table) && !places.iter().any(|place| relative.starts_with(place))
+        };
+        if !relative.contains("tests") {
+            wrong.extend(TABLES.iter().filter(outside).map(|(table, _)| format!("{relative}: {table}")));
+        }
+    }
+    assert!(wrong.is_empty(), "ask the store instead: {wrong:#?}");
+    assert_eq!(
+        tables_in("SELECT a FROM (SELECT b FROM runs) JOIN proposals p; DELETE FROM runs_old"),
+        BTreeSet::from(["SELECT", "runs", "proposals", "runs_old"].map(str::to_owned))
+    );
+}

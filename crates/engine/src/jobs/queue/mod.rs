@@ -5,8 +5,7 @@
 mod claim;
 mod function;
 mod history;
-mod locks;
-pub(crate) use locks::lock;
+pub(crate) mod lookup;
 mod run_events;
 mod runner;
 mod steps;

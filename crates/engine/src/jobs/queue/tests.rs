@@ -259,20 +259,6 @@ fn a_clock_that_was_set_back_makes_nobody_wait() {
 }
 
 #[test]
-fn cap_13_cap_14_a_lock_keeps_others_out_for_its_time_and_never_its_own_run() {
-    let mut trial = QueueFixture::new();
-    let queue = &mut trial.queue;
-    assert!(queue.lock("l", "one", 3600, now()).unwrap());
-    assert!(queue.lock("l", "one", 3600, later(60)).unwrap(), "a retry of the same run");
-    assert!(!queue.lock("l", "two", 3600, later(3599)).unwrap());
-    assert!(queue.lock("m", "two", 3600, now()).unwrap());
-    assert!(queue.lock("l", "two", 3600, later(3600)).unwrap());
-    assert!(!queue.lock("l", "one", 3600, later(3601)).unwrap());
-    // The lock was set by a clock that was a year ahead.
-    assert!(queue.lock("l", "one", 3600, now()).unwrap());
-}
-
-#[test]
 fn a_run_is_found_by_the_end_of_its_id() {
     let mut trial = QueueFixture::new();
     trial.accept(&[trial.event("a", &json!({})), trial.event("b", &json!({}))]);

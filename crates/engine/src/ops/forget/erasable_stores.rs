@@ -12,6 +12,7 @@ use rekindle_core::vault::layout::{self, VaultShelf};
 use super::PendingForget;
 use super::database::ErasableDatabase;
 use super::erasable_store::ErasableStore;
+use super::servers::ErasableServers;
 use crate::index::RecallIndex;
 use crate::ops::backup::restore::{UNPACKED_FOLDER, any_file_matches, safety_copies};
 use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
@@ -43,6 +44,7 @@ pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
         Box::new(ErasableDatabase { path: vault.places.database() }),
         Box::new(ErasableUsage { vault }),
         Box::new(ErasableMessages { messages: MessageStore::from_paths(&vault.places) }),
+        Box::new(ErasableServers { database: vault.places.database() }),
         Box::new(ErasableIndex { vault, index: RecallIndex::in_folder(vault.places.index()) }),
     ]
 }

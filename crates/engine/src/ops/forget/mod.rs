@@ -9,6 +9,7 @@
 mod database;
 mod erasable_store;
 mod erasable_stores;
+mod servers;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -145,6 +146,14 @@ impl Vault {
     pub fn resume_forgets(&self, now: &Zoned) -> Result<(), Error> {
         if self.unfinished_forgets() > 0 {
             self.writer(now)?.resume_forgetting(false);
+        }
+        Ok(())
+    }
+
+    /// Finishes also the forgets that left something behind: a server may be back, or a file writable.
+    pub fn retry_forgets(&self, now: &Zoned) -> Result<(), Error> {
+        if self.unfinished_forgets() > 0 {
+            self.writer(now)?.resume_forgetting(true);
         }
         Ok(())
     }

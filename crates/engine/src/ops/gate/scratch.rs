@@ -144,6 +144,7 @@ fn overrides(folder: &Path) -> Vec<(&'static str, OsString)> {
         ("REKINDLE_INDEX_BACKGROUND", "false".into()),
         ("REKINDLE_RECALL_HOLDOUT", "0".into()),
         ("REKINDLE_GATE_WEEKLY", "false".into()),
+        ("REKINDLE_ENGINES_SHARED", "embedded".into()),
     ]
 }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::{BackfillContext, BackfilledFile, Error};
 use crate::agents::transcripts::{self, SessionHead, TranscriptFile};
+use crate::jobs::queue::lookup;
 use crate::platform::db::Database;
 use crate::project;
 use crate::recall::messages::archive::each_line;
@@ -225,19 +226,16 @@ impl BackfillContext<'_> {
     /// Reads the sessions in the database.
     fn capture_states(&self) -> Result<HashMap<(Agent, String), SessionCaptureState>, Error> {
         let Some(db) = Database::open_existing(&self.places.database())? else { return Ok(HashMap::new()) };
-        let rows: Vec<(String, String, i64, i64, bool, bool)> = db.run(|connection| {
+        let unfinished = lookup::unfinished_sessions(&db)?;
+        let rows: Vec<(String, String, i64, i64, bool)> = db.run(|connection| {
             connection
-                .prepare(
-                    "SELECT agent, id, captured_bytes, last_seen, state = 'open',
-                        id IN (SELECT session FROM runs WHERE status IN ('RUNNING', 'FAILED')) FROM sessions",
-                )?
-                .query_map([], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
-                })?
+                .prepare("SELECT agent, id, captured_bytes, last_seen, state = 'open' FROM sessions")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?
                 .collect()
         })?;
-        let known = rows.into_iter().filter_map(|(agent, id, bytes, last_seen, is_open, unfinished)| {
+        let known = rows.into_iter().filter_map(|(agent, id, bytes, last_seen, is_open)| {
             let open = Timestamp::from_millisecond(last_seen).ok().filter(|_| is_open);
+            let unfinished = unfinished.contains(&id);
             Some((
                 (agent.parse().ok()?, id),
                 SessionCaptureState { bytes: u64::try_from(bytes).unwrap_or(0), unfinished, open },

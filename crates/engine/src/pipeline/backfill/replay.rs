@@ -2,16 +2,23 @@
 //! rolled back. The runs of a session are forgotten, so it is captured and observed like a new one. Sections that are
 //! still in a daily log, memories with the same words and decided proposals are recognised as for any other session.
 
-use rusqlite::Connection;
-
 use super::BackfillCandidate;
-use crate::platform::db::{Database, Error, params};
+use crate::jobs::context::StageContext;
+use crate::jobs::queue::lookup;
+use crate::platform::db::{Error, Transaction, params};
 
 /// The prefix of the lock that a window of messages is observed under.
 const OBSERVE_LOCK: &str = "memory:observe:lock:";
 
 /// Forgets that sessions were processed. Runs that wait or work are left alone.
-pub(super) fn release(db: &mut Database, candidates: &[BackfillCandidate]) -> Result<(), Error> {
+pub(super) fn release(context: &StageContext, candidates: &[BackfillCandidate]) -> Result<(), Error> {
+    let mut db = context.db()?;
+    let mut held = Vec::new();
+    for candidate in candidates {
+        let windows = lookup::observed_windows(&db, &candidate.session())?;
+        held.extend(windows.into_iter().map(|(key, run)| (format!("{OBSERVE_LOCK}{key}"), run)));
+    }
+    context.release_locks(&held)?;
     db.change(|transaction| {
         candidates.iter().try_for_each(|candidate| {
             release_session(transaction, candidate.file.agent.as_str(), &candidate.session())
@@ -19,20 +26,8 @@ pub(super) fn release(db: &mut Database, candidates: &[BackfillCandidate]) -> Re
     })
 }
 
-fn release_session(connection: &Connection, agent: &str, session: &str) -> rusqlite::Result<()> {
-    connection.execute(
-        "DELETE FROM locks WHERE name IN (SELECT ?2 || json_extract(output, '$.dedupeKey') FROM runs
-            WHERE session = ?1 AND function = 'observe' AND json_valid(output))",
-        params![session, OBSERVE_LOCK],
-    )?;
-    connection.execute(
-        "DELETE FROM runs WHERE session = ?1 AND status IN ('COMPLETED', 'SKIPPED', 'DEAD')",
-        params![session],
-    )?;
-    connection.execute(
-        "DELETE FROM events WHERE session = ?1 AND id NOT IN (SELECT event FROM runs)",
-        params![session],
-    )?;
+fn release_session(connection: &Transaction<'_>, agent: &str, session: &str) -> rusqlite::Result<()> {
+    lookup::forget_runs_of(connection, session)?;
     connection.execute("DELETE FROM observations WHERE session = ?1", params![session])?;
     // A statement of this session alone is new again; what became of its proposal stays decided.
     connection.execute(

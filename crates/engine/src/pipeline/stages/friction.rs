@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use super::STAGE_REGISTRY;
 use super::observation_window::ObservationWindow;
 use super::promote;
+use super::share;
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::llm::ModelJob;
@@ -51,6 +52,9 @@ fn friction_with(
     model: Option<&dyn LanguageModel>,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
+    if share::is_done_elsewhere(FRICTION, event, steps, context)? {
+        return Ok(FunctionOutcome::Skipped(share::DONE_ELSEWHERE.to_owned()));
+    }
     let queried = steps.run("query-observations", || query(event, context))?;
     if let Some(why) = queried.closed {
         return Ok(FunctionOutcome::Skipped(why));

@@ -19,6 +19,7 @@ pub mod reflected;
 mod related_memories;
 pub mod research;
 pub mod route_candidates;
+pub mod share;
 pub mod surfaces;
 pub mod throttle;
 pub mod tidy;
@@ -148,6 +149,15 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
             body: surfaces::surfaces,
         },
         QueueFunction {
+            name: share::SHARE,
+            triggers: &[names::SHARE_REQUESTED],
+            schedule: None,
+            // The decisions that waited for the server.
+            emits: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED],
+            key: |_| Some(share::SHARE.to_owned()),
+            body: share::share,
+        },
+        QueueFunction {
             name: "tidy",
             triggers: &[],
             schedule: Some(RunSchedule::Daily { hour: 2, minute: 0 }),
@@ -186,6 +196,7 @@ pub static STAGE_REGISTRY: FunctionRegistry = FunctionRegistry {
         names::PROPOSAL_APPROVED,
         names::PROPOSAL_REJECTED,
         names::SYNC_REQUESTED,
+        names::SHARE_REQUESTED,
         names::TASK_COMPLETED,
         names::TASK_DELETED,
         names::TASK_UPDATED,

@@ -29,8 +29,7 @@ use super::research::{MAX_IDEAS_PER_SESSION, research};
 use super::route_candidates::{self, RoutedCandidates, RoutedIdeas};
 use super::{index, notify, write_gate};
 use crate::jobs::context::StageContext;
-use crate::jobs::queue;
-use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt, lookup};
 use crate::jobs::sessions;
 use crate::pipeline::observations::{self, ObservationRecord};
 
@@ -70,8 +69,7 @@ pub(super) fn observe(
     let run = steps.run_id().to_owned();
     let ours = steps.run("dedupe-check", || {
         let name = format!("memory:observe:lock:{}", captured.dedupe_key);
-        let now = context.now().timestamp();
-        let ours = queue::lock(&mut context.db()?, &name, &run, DEDUPE_SECONDS, now)?;
+        let ours = context.take_lock(&name, &run, DEDUPE_SECONDS)?;
         Ok(ours && !is_observed(&captured.dedupe_key, &run, context)?)
     })?;
     if !ours {
@@ -328,13 +326,13 @@ fn store(
 /// Requests a reflection before the morning if enough was observed today (REF-01). Returns true if it did.
 fn check_threshold(event: &Event, context: &StageContext) -> Result<(bool, Vec<Event>), StepError> {
     let now = context.now();
-    let mut db = context.db()?;
+    let db = context.db()?;
     let (total, count) = observations::daily_tokens(&db, now.date())?;
     if total <= context.config.reflect.threshold_tokens {
         return Ok((false, Vec::new()));
     }
     let name = format!("memory:reflect:triggered:{}", day(now.date()));
-    if !queue::lock(&mut db, &name, &event.id, REFLECTION_INTERVAL_SECONDS, now.timestamp())? {
+    if !context.take_lock(&name, &event.id, REFLECTION_INTERVAL_SECONDS)? {
         return Ok((false, Vec::new()));
     }
     let data = ObservationsAccumulated {
@@ -351,13 +349,5 @@ fn check_threshold(event: &Event, context: &StageContext) -> Result<(bool, Vec<E
 
 /// True if another run has observed this window at any time: the lock expires after an hour (CAP-14).
 fn is_observed(key: &str, run: &str, context: &StageContext) -> Result<bool, StepError> {
-    let observed = context.db()?.run(|connection| {
-        connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND json_extract(output, '$.dedupeKey') = ?1
-                AND status = 'COMPLETED' AND id <> ?2)",
-            [key, run],
-            |row| row.get(0),
-        )
-    })?;
-    Ok(observed)
+    Ok(lookup::is_observed(&context.db()?, key, run)?)
 }

@@ -23,7 +23,7 @@ use rekindle_core::vault::review::ProposalId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::STAGE_REGISTRY;
+use super::{STAGE_REGISTRY, share};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::platform::db::Database;
@@ -155,6 +155,9 @@ fn approved(
         return Ok(FunctionOutcome::Skipped(why));
     }
     let id = loaded.id;
+    if let Some(why) = held_back(id, steps, context)? {
+        return Ok(FunctionOutcome::Skipped(why));
+    }
     let written = steps.run("write-memory", || write(id, context))?;
     if let Some(why) = &written.refused {
         // The decision stands; the proposal waits until MEMORY.md can take it, with the reason.
@@ -186,6 +189,18 @@ fn approved(
     report["proposal"] = json!(id);
     report["page"] = json!(page);
     Ok(FunctionOutcome::Completed(report))
+}
+
+/// The reason not to carry out a decision, if other machines share the proposals (B-16).
+fn held_back(
+    id: ProposalId,
+    steps: &mut dyn StepRunner,
+    context: &StageContext,
+) -> Result<Option<String>, RunInterrupt> {
+    match context.is_shared() {
+        true => steps.run("ask-other-machines", || share::hold_decision(id, context)),
+        false => Ok(None),
+    }
 }
 
 /// A proposal and those decided together with it.
@@ -343,6 +358,9 @@ fn rejected(
     if let Some(why) = loaded.skip {
         return Ok(FunctionOutcome::Skipped(why));
     }
+    if let Some(why) = held_back(loaded.id, steps, context)? {
+        return Ok(FunctionOutcome::Skipped(why));
+    }
     let archived = steps.run("put-away", || archive_rejected(loaded.id, context))?;
     steps.run("append-receipt", || receipts::write(context))?;
     let page = steps.run("refresh-page", || refresh_page(context))?;
@@ -409,7 +427,15 @@ fn expire(steps: &mut dyn StepRunner, context: &StageContext) -> Result<Function
     let undone = steps.run("take-back", || reverse_undone_promotions(context))?;
     let days = context.config.review.expire_days;
     let due = steps.run("find-old", || {
-        Ok(proposals::due_for_expiry(&context.db()?, days, context.now().timestamp())?)
+        let (mut db, now) = (context.db()?, context.now().timestamp());
+        let mut due = proposals::due_for_expiry(&db, days, now)?;
+        if context.is_shared() {
+            // Each machine expires its own; those of a machine that is gone expire later.
+            let (own, late) =
+                (proposals::own_machine(&mut db)?, proposals::due_for_expiry(&db, days * 2, now)?);
+            due.retain(|id| id.machine.is_none_or(|machine| machine == own) || late.contains(id));
+        }
+        Ok(due)
     })?;
     let expired: Vec<ProposalId> = steps.run("expire", || {
         let mut db = context.db()?;

@@ -26,8 +26,8 @@ use rekindle_core::vault::review::{ProposalId, ProposalStage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::STAGE_REGISTRY;
 use super::observation_window::ObservationWindow;
+use super::{STAGE_REGISTRY, share};
 use crate::jobs::context::StageContext;
 use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
 use crate::llm::ModelJob;
@@ -53,6 +53,9 @@ fn reflect_with(
     model: Option<&dyn LanguageModel>,
 ) -> Result<FunctionOutcome, RunInterrupt> {
     let run = steps.run_id().to_owned();
+    if share::is_done_elsewhere("reflect", event, steps, context)? {
+        return Ok(FunctionOutcome::Skipped(share::DONE_ELSEWHERE.to_owned()));
+    }
     let loaded = steps.run("load-observations", || load(event, context))?;
     if loaded.keys.is_empty() {
         return Ok(FunctionOutcome::Skipped("no observations".to_owned()));

@@ -7,9 +7,8 @@ use serde_json::json;
 use crate::agents::hook_log;
 use crate::context::injection_log;
 use crate::jobs::context::StageContext;
-use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt};
+use crate::jobs::queue::{FunctionOutcome, RunInterrupt, StepError, StepRunner, StepRunnerExt, lookup};
 use crate::jobs::sessions;
-use crate::platform::db::params;
 use crate::platform::disk;
 
 /// The age in days at which finished runs and their events are deleted; dead runs stay until somebody looks
@@ -33,20 +32,8 @@ pub(super) fn tidy(
             .map_err(StepError::retryable)
     })?;
     let runs = steps.run("runs", || {
-        let before = (context.now().timestamp() - SignedDuration::from_hours(24 * RUN_RETENTION_DAYS)).as_millisecond();
-        let removed = context.db()?.change(|transaction| {
-            let runs = transaction.execute(
-                "DELETE FROM runs WHERE status IN ('COMPLETED', 'SKIPPED') AND ended < ?1",
-                [before],
-            )?;
-            transaction.execute(
-                "DELETE FROM events WHERE received < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE event = events.id)",
-                params![before],
-            )?;
-            transaction.execute("DELETE FROM locks WHERE until < ?1", [before])?;
-            Ok(runs as u64)
-        })?;
-        Ok(removed)
+        let before = context.now().timestamp() - SignedDuration::from_hours(24 * RUN_RETENTION_DAYS);
+        Ok(lookup::tidy(&mut context.db()?, before)?)
     })?;
     let logs = steps.run("logs", || {
         hook_log::rotate_log(&context.places.logs_folder(), &context.now()).map_err(StepError::retryable)

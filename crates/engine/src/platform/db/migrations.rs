@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     VERSIONED,
     TELEMETRY,
     TELEMETRY_EXPORT,
+    SHARED,
 ];
 
 const INITIAL_TABLES: &str = "
@@ -316,6 +317,33 @@ CREATE INDEX otel_events_by_time ON otel_events (at);
 
 -- The last line of each log that is in the table.
 CREATE TABLE otel_folded (log TEXT PRIMARY KEY, last TEXT NOT NULL) WITHOUT ROWID;
+";
+
+const SHARED: &str = "
+-- The machine that observed it, if it was another one (B-16).
+ALTER TABLE observations ADD COLUMN machine TEXT;
+
+-- The servers that this machine shares with, also those of earlier settings: forget must reach them. No password is here.
+CREATE TABLE engine_servers (
+    url TEXT PRIMARY KEY,
+    engine TEXT NOT NULL,
+    username TEXT NOT NULL,
+    password_variable TEXT NOT NULL,
+    -- The last attempt, the last success, and the pause before the next one.
+    tried INTEGER NOT NULL DEFAULT 0,
+    reached INTEGER,
+    not_before INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    problem TEXT,
+    version TEXT,
+    -- How often machines exchanged anything with it, as of the last time: a smaller number is a server that lost data.
+    exchanges INTEGER NOT NULL DEFAULT 0,
+    -- The number of the last observation that is there.
+    pushed INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
+-- Decisions on proposals while several machines share them: waiting for the server, won, or made elsewhere (REV-14).
+CREATE TABLE shared_decisions (proposal TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
 ";
 
 const TELEMETRY_EXPORT: &str = "

@@ -156,7 +156,7 @@ fn of_id() -> String {
     format!("SELECT {PROPOSAL_COLUMNS} FROM proposals WHERE id = ?1")
 }
 
-fn get(
+pub(super) fn get(
     transaction: &Transaction<'_>,
     id: ProposalId,
 ) -> rusqlite::Result<Option<Result<ProposalRecord, String>>> {
@@ -164,7 +164,7 @@ fn get(
     Ok(row.map(read))
 }
 
-fn save_record(transaction: &Transaction<'_>, record: &ProposalRecord) -> rusqlite::Result<()> {
+pub(super) fn save_record(transaction: &Transaction<'_>, record: &ProposalRecord) -> rusqlite::Result<()> {
     let ProposalRecord {
         proposal,
         worded,

@@ -12,7 +12,8 @@ use rekindle_core::knowledge::proposal::{Proposal, ProposalStatus};
 use rekindle_core::knowledge::triage::TriageReason;
 use rekindle_core::vault::review::ProposalId;
 
-use super::{ProposalRecord, list_proposals, receipts};
+use super::{ProposalRecord, elsewhere, list_proposals, receipts};
+use crate::jobs::queue::lookup;
 use crate::platform::db::{Database, Error, Row, Transaction, params};
 
 /// An event in the life of a proposal.
@@ -201,12 +202,7 @@ pub fn check(db: &Database) -> Result<Vec<String>, Error> {
 
 /// True if a run will carry out the decision.
 pub(super) fn is_seen_to(db: &Database, id: ProposalId) -> Result<bool, Error> {
-    db.run(|connection| {
-        connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'promote' AND key = ?1
-                AND status IN ('RUNNING', 'FAILED'))",
-            [id.to_string()],
-            |row| row.get(0),
-        )
-    })
+    // A decision that waits for the shared server is sent again when it answers.
+    let waits = elsewhere::decision_state(db, id)? == Some(elsewhere::SharedDecisionState::Waiting);
+    Ok(waits || lookup::is_unfinished(db, "promote", &id.to_string())?)
 }

@@ -1,11 +1,14 @@
 //! Task store: the task or message of each proposal per surface, and the sync state of each surface.
 
+use std::collections::HashSet;
+
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::surface::ReviewSurface;
 use rekindle_core::vault::review::ProposalId;
 
 use super::{SURFACES, SYNC_KEY};
+use crate::jobs::queue::lookup;
 use crate::platform::db::{Database, Error, OptionalExtension, params};
 use crate::review::proposals::{self, ProposalRecord};
 
@@ -143,27 +146,22 @@ pub(crate) fn is_current(
 
 /// True if a requested sync has not finished.
 pub(super) fn is_sync_running(db: &Database) -> Result<bool, Error> {
-    db.run(|connection| {
-        connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = ?1 AND key = ?2
-                AND status IN ('RUNNING', 'FAILED'))",
-            [SURFACES, SYNC_KEY],
-            |row| row.get(0),
-        )
-    })
+    lookup::is_unfinished(db, SURFACES, SYNC_KEY)
 }
 
 /// True if the surface still shows a proposal that has ended here.
 pub(super) fn has_decided_questions(db: &Database, surface: ReviewSurface) -> Result<bool, Error> {
-    db.run(|connection| {
-        connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM surface_tasks t LEFT JOIN proposals p ON p.id = t.proposal
-                WHERE t.surface = ?1 AND t.state != 'over'
-                    AND (p.id IS NULL OR p.status NOT IN ('pending', 'triaged')))",
-            [surface.as_str()],
-            |row| row.get(0),
-        )
-    })
+    let asked: Vec<String> = db.run(|connection| {
+        connection
+            .prepare_cached("SELECT proposal FROM surface_tasks WHERE surface = ?1 AND state != 'over'")?
+            .query_map([surface.as_str()], |row| row.get(0))?
+            .collect()
+    })?;
+    if asked.is_empty() {
+        return Ok(false);
+    }
+    let open: HashSet<String> = proposals::open(db)?.iter().map(|proposal| proposal.id.to_string()).collect();
+    Ok(asked.iter().any(|id| !open.contains(id)))
 }
 
 /// True if any question is open on the surface.

@@ -8,8 +8,9 @@ use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::sections;
 use rekindle_core::vault::review::{ProposalId, ProposalPlace};
 use rekindle_engine::pipeline::stages::promote;
+use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::patches::{self, is_patch};
-use rekindle_engine::review::proposals::ProposalRecord;
+use rekindle_engine::review::proposals::{self, ProposalRecord, SharedDecisionState};
 
 use crate::app::CommandContext;
 
@@ -29,8 +30,32 @@ pub(crate) fn outcome_with_author(context: &CommandContext<'_>, record: &Proposa
     format!("{} was {}{by}{at}{why}", record.proposal.id, status.as_str())
 }
 
+/// What the server that machines share says about a decision; `None` if nothing is shared.
+fn shared_state(context: &CommandContext<'_>, id: ProposalId) -> Option<SharedDecisionState> {
+    let db = Database::open_existing(&context.places.database()).ok()??;
+    proposals::decision_state(&db, id).ok()?
+}
+
+/// True if a decision is carried out only when the shared server has answered.
+pub(crate) fn waits_for_server(context: &CommandContext<'_>, id: ProposalId) -> bool {
+    shared_state(context, id) == Some(SharedDecisionState::Waiting)
+}
+
+/// Describes the outcome of a proposal in a sentence.
 pub(crate) fn describe_outcome(context: &CommandContext<'_>, record: &ProposalRecord) -> String {
     let id = record.proposal.id;
+    match shared_state(context, id) {
+        Some(SharedDecisionState::Waiting) => {
+            return format!(
+                "{id} waits for the shared server (`rekindle engines`); another machine may have decided first"
+            );
+        }
+        Some(SharedDecisionState::Elsewhere) => {
+            let status = record.proposal.status.as_str();
+            return format!("{id} was decided on another machine first: {status}");
+        }
+        Some(SharedDecisionState::Won) | None => {}
+    }
     match record.proposal.status {
         ProposalStatus::Promoted => match record.proposal.section() {
             Some(_) => {

@@ -22,10 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{DistilledWindow, RestoredWindow};
 use crate::jobs::context::StageContext;
-use crate::jobs::queue::StepError;
+use crate::jobs::queue::{StepError, lookup};
 use crate::llm::ModelJob;
 use crate::pipeline::statements::StatementClassifier;
-use crate::platform::db::params;
 
 /// The name under which the rules observe.
 const RULES_OBSERVER: &str = "offline/rules";
@@ -115,11 +114,7 @@ impl WindowObserver<'_> {
     }
 
     fn attempts(&self) -> Result<u32, StepError> {
-        let attempts = self.context.db()?.run(|connection| {
-            connection
-                .query_row("SELECT attempts FROM runs WHERE id = ?1", params![self.run], |row| row.get(0))
-        })?;
-        Ok(attempts)
+        Ok(lookup::attempts(&self.context.db()?, &self.run)?)
     }
 
     fn by_rules(&self) -> ObservedSession {

@@ -10,8 +10,7 @@ use rekindle_core::llm::{self, LanguageModel, RetryAdvice};
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::context::StageContext;
-use crate::jobs::queue::StepError;
-use crate::platform::db::OptionalExtension;
+use crate::jobs::queue::{StepError, lookup};
 
 /// The number of failures after which the rules replace the model.
 pub(super) const MAX_MODEL_FAILURES: u32 = 3;
@@ -95,12 +94,5 @@ fn by_rules(period: &ReflectionPeriod<'_>, degraded: Option<String>) -> Reflecti
 
 /// The number of the attempt at the step `reflect` of a run, from 1.
 pub(super) fn attempt_number(run: &str, context: &StageContext) -> Result<u32, StepError> {
-    let attempts: Option<u32> = context.db()?.run(|connection| {
-        connection
-            .query_row("SELECT attempts FROM steps WHERE run = ?1 AND name = 'reflect'", [run], |row| {
-                row.get(0)
-            })
-            .optional()
-    })?;
-    Ok(attempts.unwrap_or(1))
+    Ok(lookup::step_attempts(&context.db()?, run, "reflect")?.unwrap_or(1))
 }
