@@ -14,7 +14,6 @@ mod e2e;
 mod edit;
 mod eval;
 mod evolve;
-mod explain;
 mod feedback;
 mod forget;
 mod friction;
