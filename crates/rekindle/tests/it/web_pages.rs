@@ -246,3 +246,28 @@ fn rev_03_many_are_decided_at_once_in_other_words_and_beside_the_old_line() {
     page.submit("decide", &[("id", &old), ("verdict", "edit"), ("text", "Use tabs everywhere.")]).is(200);
     assert!(memory(&sandbox).contains("Use tabs everywhere."), "{}", memory(&sandbox));
 }
+
+#[test]
+fn rev_04_two_pages_decide_at_once_and_one_decision_counts() {
+    let sandbox = quiet();
+    let ids: Vec<String> =
+        (0..4).map(|number| propose(&sandbox, &format!("Rule {number} holds for every pump."), 0)).collect();
+    let page = WebPage::open(&sandbox);
+    for id in &ids {
+        let decide = |verdict| page.submit("decide", &[("id", id), ("verdict", verdict)]).is(200).body;
+        let said = std::thread::scope(|scope| {
+            let other = scope.spawn(|| decide("reject"));
+            [decide("approve"), other.join().unwrap()]
+        });
+        let late = said.iter().filter(|body| {
+            body.contains(" was promoted ")
+                || body.contains(" was rejected ")
+                || body.contains(" was approved ")
+        });
+        assert!(late.count() >= 1, "{said:?}");
+        let holds = memory(&sandbox)
+            .contains(&format!("Rule {} holds", ids.iter().position(|one| one == id).unwrap()));
+        assert_eq!(status(&sandbox, id), if holds { "promoted" } else { "rejected" });
+    }
+    sandbox.rekindle(&["review", "--check"]).run().ok();
+}
