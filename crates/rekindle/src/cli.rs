@@ -13,6 +13,7 @@ use crate::hook::HookArgs;
 use crate::mcp::McpArgs;
 use crate::options::GlobalOptions;
 use crate::output::Printer;
+use crate::web::WebArgs;
 use crate::{cmd, tui};
 
 /// Permanent memory for coding agents: your agents never start cold.
@@ -150,6 +151,8 @@ pub(crate) enum CliCommand {
     Llm(cmd::LlmArgs),
     /// Send an event
     Send(cmd::SendArgs),
+    /// Open a page in your browser to see, search and review your memories
+    Web(WebArgs),
     /// Serve memory to an agent over MCP, on standard input and output
     Mcp(McpArgs),
     /// Handle an agent's hook; `rekindle install` sets it up
@@ -178,6 +181,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), CliError> {
         CliCommand::Install(install) => return install.run(&cli.global, out, Cli::command),
         CliCommand::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
         CliCommand::Mcp(mcp) => return mcp.run(&cli.global),
+        CliCommand::Web(web) => return web.run(&cli.global, out),
         CliCommand::Status(status) if status.is_line() => return status.line(&cli.global, out),
         CliCommand::Hook(hook) => {
             hook.run(&cli.global);
@@ -247,6 +251,7 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         | CliCommand::Config(_)
         | CliCommand::Hook(_)
         | CliCommand::Mcp(_)
+        | CliCommand::Web(_)
         | CliCommand::Install(_)
         | CliCommand::Uninstall(_)
         | CliCommand::Doctor(_) => Ok(()),

@@ -4,7 +4,7 @@
 //!
 //! - [`error`], [`output`], [`options`], [`dialog`]: what every module below uses
 //! - [`app`]: use cases
-//! - [`tui`], [`mcp`], [`hook`], [`cmd`]: the four ways in, independent of each other
+//! - [`tui`], [`mcp`], [`web`], [`hook`], [`cmd`]: the five ways in, independent of each other
 //! - [`cli`]: the command line
 
 mod app;
@@ -17,6 +17,7 @@ mod mcp;
 mod options;
 mod output;
 mod tui;
+mod web;
 
 use std::process::ExitCode;
 

@@ -122,6 +122,18 @@ impl TestCommand {
         }
     }
 
+    /// Starts the program and leaves it running. The caller ends it.
+    ///
+    /// # Panics
+    /// If the program cannot be started.
+    #[track_caller]
+    pub fn spawn(&self) -> Child {
+        match self.to_std().spawn() {
+            Ok(child) => child,
+            Err(error) => panic!("cannot start `{}`: {error}", self.line()),
+        }
+    }
+
     /// Converts to the standard library's command, with all three streams set up for [`ChildStreams`].
     pub(crate) fn to_std(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);

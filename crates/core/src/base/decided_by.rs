@@ -10,6 +10,8 @@ pub enum DecidedBy {
     Command,
     /// An edit of `REVIEW.md`.
     Page,
+    /// The page of `rekindle web`.
+    Web,
     /// An agent, through an MCP tool.
     Agent,
     /// An event from another program (REV-06).
@@ -26,9 +28,10 @@ pub enum DecidedBy {
 
 impl DecidedBy {
     /// All channels, in a fixed order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Command,
         Self::Page,
+        Self::Web,
         Self::Agent,
         Self::Event,
         Self::Todoist,
@@ -42,6 +45,7 @@ impl DecidedBy {
         match self {
             Self::Command => "command",
             Self::Page => "page",
+            Self::Web => "web",
             Self::Agent => "agent",
             Self::Event => "event",
             Self::Todoist => "todoist",
@@ -56,6 +60,7 @@ impl DecidedBy {
         match self {
             Self::Command => "by a command",
             Self::Page => "in REVIEW.md",
+            Self::Web => "in the browser",
             Self::Agent => "by an agent",
             Self::Event => "by another program",
             Self::Todoist => "in Todoist",

@@ -312,7 +312,7 @@ fn agent_facts(request: &HealthRequest<'_>, installer: &Installer<'_>) -> Vec<Ag
 }
 
 /// The last call of each agent's hooks, by the agent's word.
-fn last_calls(places: &DataPaths) -> HashMap<String, Timestamp> {
+pub fn last_calls(places: &DataPaths) -> HashMap<String, Timestamp> {
     let mut calls: HashMap<String, Timestamp> = HashMap::new();
     let logs = places.logs_folder();
     let Ok(lines) = hook_log::read_all(&logs) else { return calls };

@@ -66,6 +66,39 @@ pub fn session_stats(db: &Database, now: Timestamp) -> Result<LearningStats, db:
     Ok(learning)
 }
 
+/// A session and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// The id of the session.
+    pub id: String,
+    /// The agent of the session, by its word.
+    pub agent: String,
+    /// The time of its last event.
+    pub last_seen: Timestamp,
+    /// What came of it.
+    pub outcome: SessionOutcome,
+}
+
+/// Lists the sessions of the last [`LEARNING_DAYS`], the newest first.
+pub fn session_list(db: &Database, now: Timestamp) -> Result<Vec<SessionSummary>, db::Error> {
+    let since = (now - SignedDuration::from_hours(24 * LEARNING_DAYS)).as_millisecond();
+    let rows: Vec<(String, String, bool, i64)> = db.run(|connection| {
+        connection
+            .prepare(
+                "SELECT id, agent, state = 'open', last_seen FROM sessions WHERE last_seen >= ?1
+                 ORDER BY last_seen DESC",
+            )?
+            .query_map([since], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+            .collect()
+    })?;
+    let runs = runs_by_session(db, since)?;
+    let summary = |(id, agent, open, at): (String, String, bool, i64)| {
+        let outcome = session_outcome(runs.get(&id).map_or(&[], Vec::as_slice), open);
+        Some(SessionSummary { last_seen: Timestamp::from_millisecond(at).ok()?, id, agent, outcome })
+    };
+    Ok(rows.into_iter().filter_map(summary).collect())
+}
+
 /// Reads the runs of each session, in order.
 fn runs_by_session(db: &Database, since: Timestamp) -> Result<HashMap<String, Vec<SessionRun>>, db::Error> {
     let mut found: HashMap<String, Vec<SessionRun>> = HashMap::new();

@@ -70,6 +70,23 @@ pub fn restart_detached(more: &[&str], input: &[u8]) -> io::Result<()> {
     child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
 }
 
+/// Opens an address in the person's browser. The browser gets its own process group, so that Ctrl-C here does not
+/// end it.
+pub fn open_in_browser(address: &str) -> io::Result<()> {
+    let mut command = match std::env::consts::OS {
+        "macos" => Command::new("open"),
+        "windows" => Command::new("explorer"),
+        _ => Command::new("xdg-open"),
+    };
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn()?;
+    // The opener ends soon; it is reaped while we run.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
 /// A command that runs this program, without an agent's session variables and open files.
 fn detached_command() -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);

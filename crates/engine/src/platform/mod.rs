@@ -10,6 +10,7 @@
 //! - `http`: HTTP requests with limits and deadlines
 //! - [`background`]: processes that outlive a command
 //! - [`editor`]: text in the person's editor
+//! - [`page_server`]: the one running `rekindle web`
 
 pub mod background;
 pub mod clock;
@@ -20,4 +21,5 @@ pub mod environment;
 pub mod home;
 pub(crate) mod http;
 pub mod mmap;
+pub mod page_server;
 pub mod random;

@@ -21,6 +21,16 @@ const MEASURE_INTERVAL: Duration = Duration::from_secs(10 * 60);
 
 /// Measures and decides all checks, and stores the alerts for the hooks and the status line.
 pub(crate) fn check(context: &CommandContext<'_>, window_hours: u32, stall_minutes: u32) -> HealthReport {
+    let now = clock::now(context.now.time_zone().clone());
+    let report = look(context, window_hours, stall_minutes);
+    let alerts = alerts(&report);
+    stored::write(&context.places, &StoredAlerts { at: now.timestamp(), alerts })
+        .ignore_failure("the disk is full or read-only, which the checks say");
+    report
+}
+
+/// Measures and decides all checks, and stores nothing.
+pub(crate) fn look(context: &CommandContext<'_>, window_hours: u32, stall_minutes: u32) -> HealthReport {
     // A worker may stay for days.
     let now = clock::now(context.now.time_zone().clone());
     let machine = InstallEnvironment::from_environment();
@@ -28,7 +38,7 @@ pub(crate) fn check(context: &CommandContext<'_>, window_hours: u32, stall_minut
     let invocation = install::invocation(&machine, &context.home, before_tools).ok();
     let installer =
         invocation.as_ref().map(|invocation| Installer::new(&machine, &context.places, invocation));
-    let report = HealthReport::of(&measure(&HealthRequest {
+    HealthReport::of(&measure(&HealthRequest {
         home: &context.home,
         places: &context.places,
         config: &context.settings.config,
@@ -36,11 +46,7 @@ pub(crate) fn check(context: &CommandContext<'_>, window_hours: u32, stall_minut
         now: &now,
         window_hours,
         stall_minutes,
-    }));
-    let alerts = alerts(&report);
-    stored::write(&context.places, &StoredAlerts { at: now.timestamp(), alerts })
-        .ignore_failure("the disk is full or read-only, which the checks say");
-    report
+    }))
 }
 
 /// Measures after the worker's work, at most every ten minutes, or at once after a failure.

@@ -45,6 +45,23 @@ pub(crate) fn recall_and_log(
     wanted: &RecallQuestion<'_>,
     by: &str,
 ) -> Result<(RecallAnswer, Value), CliError> {
+    let (answer, report) = recall(context, wanted)?;
+    log(context, &report, by);
+    let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
+    // The number of recalls decides if a memory is outdated (FBK-04).
+    UsageSummary::record_recalled(&context.places.usage(), &shown, context.now.timestamp())
+        .ignore_failure("the answer matters more than the count");
+    if answer.is_worth_indexing() {
+        context.index_later();
+    }
+    Ok((answer, report))
+}
+
+/// Searches and reports the ranking, and leaves no trace: for a question that is still being typed.
+pub(crate) fn recall(
+    context: &CommandContext<'_>,
+    wanted: &RecallQuestion<'_>,
+) -> Result<(RecallAnswer, Value), CliError> {
     let start = Instant::now();
     let vault = context.vault()?;
     let (model, index) = (context.model_if_any(), context.index());
@@ -77,14 +94,6 @@ pub(crate) fn recall_and_log(
     let answer = ask(&vault, &index, embedder, usage, &request)?;
     let took = start.elapsed().as_secs_f64() * 1000.0;
     let report = recall_report(wanted.query, &rewrite, &wanted.filters, &answer, took);
-    log(context, &report, by);
-    let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
-    // The number of recalls decides if a memory is outdated (FBK-04).
-    UsageSummary::record_recalled(&context.places.usage(), &shown, context.now.timestamp())
-        .ignore_failure("the answer matters more than the count");
-    if answer.is_worth_indexing() {
-        context.index_later();
-    }
     Ok((answer, report))
 }
 

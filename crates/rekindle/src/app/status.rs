@@ -30,6 +30,16 @@ pub(crate) struct LearningReport<'a> {
     week: Vec<(Timestamp, &'a ScannedEntry)>,
 }
 
+/// The connection of one agent, in words.
+pub(crate) struct AgentState {
+    pub(crate) agent: Agent,
+    /// True if the agent is on this machine.
+    pub(crate) is_found: bool,
+    pub(crate) is_connected: bool,
+    /// Its name, with the reason why it does not call us.
+    pub(crate) words: String,
+}
+
 impl<'a> LearningReport<'a> {
     pub(crate) fn read(
         context: &CommandContext<'_>,
@@ -50,6 +60,31 @@ impl<'a> LearningReport<'a> {
             .collect();
         week.sort_by_key(|(at, found)| (std::cmp::Reverse(*at), &found.path));
         Ok(Self { agents: agents(context), sessions, week })
+    }
+
+    /// The state of every agent; empty without a home folder to look in.
+    pub(crate) fn agent_states(&self) -> Vec<AgentState> {
+        let state = |status: &install::InstallStatus| AgentState {
+            agent: status.agent,
+            is_found: status.found,
+            is_connected: is_connected(status),
+            words: if is_connected(status) {
+                name_with_problem(status)
+            } else {
+                status.agent.name().to_owned()
+            },
+        };
+        self.agents.iter().flatten().map(state).collect()
+    }
+
+    /// Counts of the sessions by outcome.
+    pub(crate) fn sessions(&self) -> &LearningStats {
+        &self.sessions
+    }
+
+    /// The memories of this week with the time of their last change, the newest first.
+    pub(crate) fn memories(&self) -> &[(Timestamp, &'a ScannedEntry)] {
+        &self.week
     }
 
     /// Adds the report to the answer of `--json`.
@@ -149,6 +184,21 @@ impl<'a> LearningReport<'a> {
             count => format!("{count} memories this week, the newest:"),
         }
     }
+}
+
+/// The reason why memory is off; `None` while it is on (OPS-03, EXE-16).
+pub(crate) fn switched_off(context: &CommandContext<'_>) -> Result<Option<String>, CliError> {
+    let stop = context.places.stop_file();
+    if stop.exists() {
+        return Ok(Some(format!("{} exists; delete it to resume", stop.display())));
+    }
+    if context.settings.config.memory.enabled {
+        return Ok(None);
+    }
+    let place = context.settings.get("memory.enabled")?.place.to_string();
+    Ok(Some(format!(
+        "memory.enabled is false ({place}); turn it on with `rekindle config set memory.enabled true`"
+    )))
 }
 
 /// The state of every agent; `None` if there is no home folder to look in.

@@ -43,7 +43,7 @@ pub(crate) const MAIN_GROUPS: [CommandGroup; 4] = [
     ("Set up", &["init", "install", "doctor", "config"]),
     ("Memory", &["save", "recall", "ask", "list", "edit", "forget", "undo"]),
     ("Review", &["review", "memory"]),
-    ("Insight", &["status", "inspect", "log"]),
+    ("Insight", &["web", "status", "inspect", "log"]),
 ];
 
 /// Every command, in groups.
@@ -75,7 +75,10 @@ const ALL_GROUPS: [CommandGroup; 8] = [
     ("Learning", &["backfill", "reflect", "worker", "runs", "run", "retry", "cost"]),
     (
         "Insight",
-        &["status", "health", "gate", "e2e", "weekly", "week", "inspect", "log", "otel", "eval", "bench"],
+        &[
+            "web", "status", "health", "gate", "e2e", "weekly", "week", "inspect", "log", "otel", "eval",
+            "bench",
+        ],
     ),
     ("For programs", &["hook", "mcp", "send", "reindex", "redact"]),
 ];

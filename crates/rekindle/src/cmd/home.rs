@@ -8,9 +8,9 @@ use rekindle_engine::platform::home::HomeFolder;
 use rekindle_engine::review::proposals;
 use rekindle_engine::vault::Vault;
 
-use super::status::switched_off;
 use crate::app::CommandContext;
 use crate::app::status::LearningReport;
+use crate::app::status::switched_off;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle, pad_column};

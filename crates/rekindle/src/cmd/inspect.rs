@@ -10,8 +10,7 @@ use rekindle_engine::recall::usage::UsageSummary;
 use rekindle_engine::vault;
 use serde_json::{Value, json};
 
-use super::explain;
-use crate::app::{CommandContext, feedback};
+use crate::app::{CommandContext, explain, feedback};
 use crate::error::CliError;
 use crate::output::{TextStyle, pad_column};
 

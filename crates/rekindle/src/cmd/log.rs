@@ -7,6 +7,7 @@ use rekindle_engine::vault::{ChangeOutcome, ChangeRecord};
 use serde_json::{Value, json};
 
 use crate::app::CommandContext;
+use crate::app::memory::history::changed_files;
 use crate::error::CliError;
 use crate::output::{TextStyle, pad_column};
 
@@ -74,18 +75,6 @@ fn change_time(context: &CommandContext<'_>, change: &VaultChange) -> String {
     let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
     parse(&change.at)
         .map_or_else(|| change.at.clone(), |at| local(at).strftime("%Y-%m-%dT%H:%M:%S").to_string())
-}
-
-/// Lists the files of a change, for people.
-pub(crate) fn changed_files(change: &VaultChange) -> Vec<String> {
-    change
-        .ops
-        .iter()
-        .flat_map(|op| match op {
-            FileOperation::Forgotten => vec!["(forgotten)".to_owned()],
-            op => op.changed_files().map(ToString::to_string).collect(),
-        })
-        .collect()
 }
 
 fn object(record: &ChangeRecord) -> Value {

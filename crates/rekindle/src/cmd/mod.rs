@@ -15,7 +15,6 @@ mod edit;
 mod engines;
 mod eval;
 mod evolve;
-mod explain;
 mod feedback;
 mod forget;
 mod friction;

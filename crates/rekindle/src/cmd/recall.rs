@@ -12,9 +12,9 @@ use rekindle_core::vault::priority::Priority;
 use rekindle_engine::recall::ask::{RecallAnswer, ShownPassage};
 use serde_json::{Value, json};
 
-use super::{explain, text_argument};
-use crate::app::CommandContext;
+use super::text_argument;
 use crate::app::recall::{RecallQuestion, hit_location, quoted, recall_and_log, result};
+use crate::app::{CommandContext, explain};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle};

@@ -22,7 +22,7 @@ use super::inbox::describe_inbox;
 use super::llm::LlmStatus;
 use super::{engines, surfaces};
 use crate::app::CommandContext;
-use crate::app::status::LearningReport;
+use crate::app::status::{LearningReport, switched_off};
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle, format_bytes, pad_column};
@@ -215,21 +215,6 @@ impl StatusArgs {
         }
         Ok(())
     }
-}
-
-/// The reason why memory is off; `None` while it is on (OPS-03, EXE-16).
-pub(super) fn switched_off(context: &CommandContext<'_>) -> Result<Option<String>, CliError> {
-    let stop = context.places.stop_file();
-    if stop.exists() {
-        return Ok(Some(format!("{} exists; delete it to resume", stop.display())));
-    }
-    if context.settings.config.memory.enabled {
-        return Ok(None);
-    }
-    let place = context.settings.get("memory.enabled")?.place.to_string();
-    Ok(Some(format!(
-        "memory.enabled is false ({place}); turn it on with `rekindle config set memory.enabled true`"
-    )))
 }
 
 /// The number of waiting jobs and of failed ones.

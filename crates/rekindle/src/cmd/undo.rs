@@ -1,15 +1,15 @@
 //! `rekindle undo`: takes back a change or a decision.
 
 use clap::Args;
-use rekindle_core::text::RedactionCounts;
 use rekindle_core::vault::journal::{ChangeActor, VaultChange};
 use rekindle_core::vault::review::ProposalId;
-use rekindle_engine::pipeline::stages::promote::{self, ReconsiderOutcome};
+use rekindle_engine::pipeline::stages::promote::ReconsiderOutcome;
 use serde_json::json;
 
 use super::id_match;
-use super::log::changed_files;
+use crate::app::memory::history::changed_files;
 use crate::app::review::describe::outcome_with_author;
+use crate::app::undo::undo_change;
 use crate::app::{CommandContext, review};
 use crate::error::CliError;
 
@@ -37,20 +37,7 @@ impl UndoArgs {
             let ids = id_match::proposals(context, std::slice::from_ref(typed))?;
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
-        let vault = context.writable_vault()?;
-        let by = if context.is_agent_shell() { ChangeActor::Agent } else { ChangeActor::User };
-        let undone = vault.undo(self.reference.as_deref(), by, &context.now)?;
-        context.report_redactions(&RedactionCounts::default(), &undone.by.conflicts);
-        // An undone promotion makes the proposal open again.
-        let waiting = match promote::reverse_undone_promotions(&context.stage_context()) {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                context
-                    .out
-                    .warn(format!("the change is undone, but the proposals could not be updated: {error}"));
-                Vec::new()
-            }
-        };
+        let (undone, waiting) = undo_change(context, self.reference.as_deref())?;
         if self.json {
             return context.out.json(&json!({
                 "undone": undone.change.id,

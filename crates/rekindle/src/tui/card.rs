@@ -4,12 +4,12 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::{Timestamp, format_utc};
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_core::vault::memory::StatementOutcome;
 use rekindle_core::vault::review::ProposalId;
-use rekindle_engine::pipeline::stages::promote::{ApprovalEffect, ApprovalPreview};
+use rekindle_engine::pipeline::stages::promote::ApprovalPreview;
 use rekindle_engine::review::proposals::ProposalRecord;
 
 use super::text::sanitise;
+use crate::app::review::describe::{effect_words, replaces_line};
 
 /// The most sessions, messages and near-duplicates that are listed; the rest is counted.
 const MAX_NAMED: usize = 3;
@@ -166,35 +166,8 @@ fn change(rows: &mut CardRows, facts: &CardFacts<'_>) {
             return;
         }
     };
-    let file = facts.record.proposal.file();
-    let replaces = match preview.does {
-        ApprovalEffect::Memory(promoted) => promoted.replaced,
-        ApprovalEffect::Patch | ApprovalEffect::Version => supersedes.is_some(),
-        ApprovalEffect::Project | ApprovalEffect::Everywhere | ApprovalEffect::Nothing => false,
-    };
-    let does = match preview.does {
-        ApprovalEffect::Memory(promoted) => match promoted.outcome {
-            _ if replaces => "It strikes through the line it replaces, and adds:".to_owned(),
-            StatementOutcome::Appended => "It adds a line:".to_owned(),
-            StatementOutcome::Reflected => {
-                format!("There is no section {section}, so it goes to Reflected:")
-            }
-            StatementOutcome::Merged => "A line there says the same and only gets a note:".to_owned(),
-            StatementOutcome::AlreadyThere => "MEMORY.md already says this; nothing changes.".to_owned(),
-        },
-        ApprovalEffect::Patch => {
-            format!("{file} is yours: approving creates a patch, which `rekindle review apply` applies:")
-        }
-        ApprovalEffect::Version => {
-            "The memory gets a new version; the old one goes to the archive:".to_owned()
-        }
-        ApprovalEffect::Everywhere => "The memory will apply to every project:".to_owned(),
-        ApprovalEffect::Project => {
-            "The idea becomes a project: its folder moves to personal-projects, and Ideas.md is updated:"
-                .to_owned()
-        }
-        ApprovalEffect::Nothing => format!("{file} already says this; nothing changes."),
-    };
+    let replaces = replaces_line(facts.record, preview);
+    let does = effect_words(facts.record, preview, section);
     rows.add(RowTone::Head, does);
     // The first two lines repeat the file name.
     for (number, line) in preview.diff.lines().skip(2).enumerate() {

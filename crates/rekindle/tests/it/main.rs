@@ -97,6 +97,10 @@ mod surfaces_buttons;
 #[cfg(unix)]
 mod typed_only;
 mod undo;
+#[cfg(unix)]
+mod web;
+#[cfg(unix)]
+mod web_pages;
 mod week;
 mod weekly;
 

@@ -5,10 +5,12 @@
 //! - `message_index`: an index over them
 //! - [`search`]: the messages that answer a prompt
 //! - `citations`: the messages that entries were made from
+//! - [`conversation`]: the messages of one session
 //! - `recent`: the last messages in a folder
 
 pub mod archive;
 mod citations;
+pub mod conversation;
 mod erase;
 mod message_index;
 mod recent;

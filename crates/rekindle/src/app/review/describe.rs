@@ -5,9 +5,9 @@ use rekindle_core::base::time::day;
 use rekindle_core::knowledge::proposal::ProposalStatus;
 use rekindle_core::vault::journal;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::sections;
+use rekindle_core::vault::memory::{StatementOutcome, sections};
 use rekindle_core::vault::review::{ProposalId, ProposalPlace};
-use rekindle_engine::pipeline::stages::promote;
+use rekindle_engine::pipeline::stages::promote::{self, ApprovalEffect, ApprovalPreview};
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::patches::{self, is_patch};
 use rekindle_engine::review::proposals::{self, ProposalRecord, SharedDecisionState};
@@ -122,4 +122,43 @@ pub(crate) fn change(context: &CommandContext<'_>, record: &ProposalRecord) -> O
 pub(crate) fn expires(context: &CommandContext<'_>, record: &ProposalRecord) -> Option<i64> {
     let left = i64::from(context.settings.config.review.expire_days) - record.days(context.now.timestamp());
     (record.proposal.status.is_open() && left <= EXPIRY_NOTICE_DAYS).then_some(left.max(0))
+}
+
+/// True if an approval takes the place of another line or version.
+pub(crate) fn replaces_line(record: &ProposalRecord, preview: &ApprovalPreview) -> bool {
+    match preview.does {
+        ApprovalEffect::Memory(promoted) => promoted.replaced,
+        ApprovalEffect::Patch | ApprovalEffect::Version => record.proposal.supersedes.is_some(),
+        ApprovalEffect::Project | ApprovalEffect::Everywhere | ApprovalEffect::Nothing => false,
+    }
+}
+
+/// What an approval does, in a sentence before its change.
+pub(crate) fn effect_words(record: &ProposalRecord, preview: &ApprovalPreview, section: &str) -> String {
+    let file = record.proposal.file();
+    match preview.does {
+        ApprovalEffect::Memory(promoted) => match promoted.outcome {
+            _ if replaces_line(record, preview) => {
+                "It strikes through the line it replaces, and adds:".to_owned()
+            }
+            StatementOutcome::Appended => "It adds a line:".to_owned(),
+            StatementOutcome::Reflected => {
+                format!("There is no section {section}, so it goes to Reflected:")
+            }
+            StatementOutcome::Merged => "A line there says the same and only gets a note:".to_owned(),
+            StatementOutcome::AlreadyThere => "MEMORY.md already says this; nothing changes.".to_owned(),
+        },
+        ApprovalEffect::Patch => {
+            format!("{file} is yours: approving creates a patch, which `rekindle review apply` applies:")
+        }
+        ApprovalEffect::Version => {
+            "The memory gets a new version; the old one goes to the archive:".to_owned()
+        }
+        ApprovalEffect::Everywhere => "The memory will apply to every project:".to_owned(),
+        ApprovalEffect::Project => {
+            "The idea becomes a project: its folder moves to personal-projects, and Ideas.md is updated:"
+                .to_owned()
+        }
+        ApprovalEffect::Nothing => format!("{file} already says this; nothing changes."),
+    }
 }

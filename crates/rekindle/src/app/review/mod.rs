@@ -27,6 +27,12 @@ pub(crate) fn may_write(context: &CommandContext<'_>) -> bool {
     context.settings.config.memory.enabled && !context.places.stop_file().exists()
 }
 
+/// The number of proposals that wait for the person.
+pub(crate) fn waiting_count(context: &CommandContext<'_>) -> Result<u64, CliError> {
+    let db = Database::open_existing(&context.places.database())?;
+    Ok(db.map(|db| proposals::pending_count(&db)).transpose()?.map_or(0, |(count, _)| count))
+}
+
 /// Reads the decisions marked on the page. Returns the reason if the page is ambiguous and nothing was
 /// decided.
 pub(crate) fn read_page(context: &CommandContext<'_>) -> Result<Option<String>, CliError> {

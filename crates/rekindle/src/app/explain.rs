@@ -50,20 +50,30 @@ fn meaning_of(words: &[(&'static str, &'static str)], name: &str) -> &'static st
     words.iter().find(|(word, _)| *word == name).map_or("", |(_, meaning)| meaning)
 }
 
-/// Renders a score as a table: every part and factor with its value and its meaning, one a line.
-pub(super) fn score_table(ranked: &Value) -> Vec<String> {
+/// A number of a score, with its name and its meaning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ScoreRow {
+    pub(crate) name: &'static str,
+    pub(crate) value: f64,
+    pub(crate) meaning: &'static str,
+}
+
+/// The parts whose sum is the relevance, and the factors that multiply it.
+pub(crate) fn score_rows(ranked: &Value) -> (Vec<ScoreRow>, Vec<ScoreRow>) {
     let rows = |list: &str, words: &'static [(&'static str, &'static str)]| {
-        let values = ranked[list].as_object().cloned().unwrap_or_default();
-        let row = |(name, meaning): &(&str, &str)| {
-            let value = values.get(*name)?.as_f64()?;
-            Some(format!("{}  {value:>7.3}  {meaning}", pad_column(name, 11)))
+        let row = |(name, meaning): &(&'static str, &'static str)| {
+            Some(ScoreRow { name, value: ranked[list].get(*name)?.as_f64()?, meaning })
         };
-        words.iter().filter_map(row).collect::<Vec<_>>()
+        words.iter().filter_map(row).collect()
     };
-    let mut table = rows("parts", &PART_LABELS);
-    table.extend(rows("factors", &FACTOR_LABELS));
-    table.extend(confidence(ranked));
-    table
+    (rows("parts", &PART_LABELS), rows("factors", &FACTOR_LABELS))
+}
+
+/// Renders a score as a table: every part and factor with its value and its meaning, one a line.
+pub(crate) fn score_table(ranked: &Value) -> Vec<String> {
+    let (parts, factors) = score_rows(ranked);
+    let line = |row: ScoreRow| format!("{}  {:>7.3}  {}", pad_column(row.name, 11), row.value, row.meaning);
+    parts.into_iter().chain(factors).map(line).chain(confidence(ranked)).collect()
 }
 
 /// The confidence of an observation (STO-16). It does not change the score.
@@ -75,13 +85,13 @@ fn confidence(ranked: &Value) -> Option<String> {
 }
 
 /// Explains the rule that dropped a memory.
-pub(super) fn rule(word: &str) -> &str {
+pub(crate) fn rule(word: &str) -> &str {
     let meaning = meaning_of(&RULE_LABELS, word);
     if meaning.is_empty() { word } else { meaning }
 }
 
 /// The decision of the relevance gate, in words: the probability that the best hit helps, and what it rests on.
-pub(super) fn gate(decision: &RelevanceDecision) -> String {
+pub(crate) fn gate(decision: &RelevanceDecision) -> String {
     let RelevanceDecision { probability, threshold, basis, evidence, .. } = decision;
     let Some(found) = evidence else { return "Relevance gate: no candidates".to_owned() };
     let small_talk = found.small_talk.map_or("unknown".to_owned(), |margin| format!("{margin:+.2}"));
@@ -101,13 +111,18 @@ pub(super) fn gate(decision: &RelevanceDecision) -> String {
 }
 
 /// The reason why nothing was shown, in words.
-pub(super) fn silence_reason(word: &str) -> String {
+pub(crate) fn silence_reason(word: &str) -> String {
     serde_json::from_value(json!(word))
         .map_or_else(|_| word.to_owned(), |reason: RelevanceReason| reason.explain().to_owned())
 }
 
+/// Explains the outcome of an injected memory.
+pub(crate) fn outcome(word: &str) -> &'static str {
+    meaning_of(&OUTCOME_LABELS, word)
+}
+
 /// Explains these outcomes, one a line, in the order of the list.
-pub(super) fn outcome_meanings(shown: &[String]) -> Vec<String> {
+pub(crate) fn outcome_meanings(shown: &[String]) -> Vec<String> {
     let wanted = |word: &&(&str, &str)| shown.iter().any(|shown| shown == word.0);
     OUTCOME_LABELS
         .iter()
