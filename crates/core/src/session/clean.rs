@@ -50,6 +50,9 @@ const HOST_MESSAGE_OPENINGS: &[&str] = &[
     "System: ",
     "Background execution update:",
 ];
+/// A host's notice that is a message of its own: what follows its tag is the host's as well, such as the path
+/// of the whole output.
+const NOTICE_MESSAGE_OPENING: &str = "<task-notification>";
 /// Openings of summaries that hosts write when they compact, including unmarked ones.
 const SUMMARY_OPENINGS: &[&str] = &[
     "This session is being continued from a previous conversation",
@@ -135,6 +138,9 @@ const MAX_ROUNDS: usize = 8;
 
 /// The user's own words in `text`, trimmed. `None` if there are none.
 pub fn clean_user_text(text: &str) -> Option<Cow<'_, str>> {
+    if text.trim_start().starts_with(NOTICE_MESSAGE_OPENING) {
+        return None;
+    }
     let mut rest = strip_injections(text);
     for _ in 0..MAX_ROUNDS {
         match typed_text(&rest) {
