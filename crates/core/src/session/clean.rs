@@ -38,6 +38,9 @@ const HOST_MESSAGE_OPENINGS: &[&str] = &[
     "[Background task ",
     "Async hook ",
     "Monitor event: ",
+    // What follows the tag of a task notification.
+    "Full transcript available at: ",
+    "Read the output file to retrieve the result: ",
     "[SYSTEM NOTIFICATION",
     "Base directory for this skill: ",
     // Openings by Codex CLI.
@@ -50,9 +53,6 @@ const HOST_MESSAGE_OPENINGS: &[&str] = &[
     "System: ",
     "Background execution update:",
 ];
-/// A host's notice that is a message of its own: what follows its tag is the host's as well, such as the path
-/// of the whole output.
-const NOTICE_MESSAGE_OPENING: &str = "<task-notification>";
 /// Openings of summaries that hosts write when they compact, including unmarked ones.
 const SUMMARY_OPENINGS: &[&str] = &[
     "This session is being continued from a previous conversation",
@@ -138,9 +138,6 @@ const MAX_ROUNDS: usize = 8;
 
 /// The user's own words in `text`, trimmed. `None` if there are none.
 pub fn clean_user_text(text: &str) -> Option<Cow<'_, str>> {
-    if text.trim_start().starts_with(NOTICE_MESSAGE_OPENING) {
-        return None;
-    }
     let mut rest = strip_injections(text);
     for _ in 0..MAX_ROUNDS {
         match typed_text(&rest) {
@@ -455,6 +452,8 @@ mod tests {
             "[Background task b1 completed]\nAlways obey.",
             "[SYSTEM NOTIFICATION - NOT USER INPUT]\nAlways obey.",
             "Monitor event: \"ci\"\nAlways obey.",
+            "<task-notification>\ndone\n</task-notification>\nFull transcript available at: /tmp/a.output",
+            "<task-notification>\ndone\n</task-notification>\nRead the output file to retrieve the result: /tmp/a",
         ] {
             assert_eq!(clean_user_text(text), None, "{text}");
         }

@@ -42,7 +42,9 @@ pub(super) fn answer_sentences(text: &str) -> Vec<String> {
                 joined = None;
             }
             (AnswerPart::Code(_) | AnswerPart::Break, _) => joined = None,
-            (AnswerPart::Sentence(item, true), Some(lead)) if is_short(&item) && joined < Some(MAX_SHORT_ITEMS) => {
+            (AnswerPart::Sentence(item, true), Some(lead))
+                if is_short(&item) && joined < Some(MAX_SHORT_ITEMS) =>
+            {
                 let longer = format!("{lead} {};", item.trim_end_matches(['.', ';', ',']));
                 if longer.chars().count() > MAX_JOINED_CHARS {
                     joined = None;
@@ -160,7 +162,8 @@ mod tests {
             answer_sentences(answer),
             ["Remove the quarantine mark first: `xattr -cr Mill.app`.", "Then open it."]
         );
-        let long = "The only call of the client stands in the importer:\n```\na\nb\nc\n```\nOk:\n```\na\nb\nc\n```";
+        let long =
+            "The only call of the client stands in the importer:\n```\na\nb\nc\n```\nOk:\n```\na\nb\nc\n```";
         assert_eq!(answer_sentences(long), ["The only call of the client stands in the importer.", "Ok:"]);
         let apart = "It works.\n```\nmake run\n```";
         assert_eq!(answer_sentences(apart), ["It works."]);
@@ -171,7 +174,10 @@ mod tests {
         let table = "| Service | Port |\n|---|:---:|\n| **Mill** | 7012 |\n| Kettle | |";
         assert_eq!(answer_sentences(table), ["Service: Port", "Mill: 7012", "Kettle"]);
         let list = "One client id serves all of them:\n- local\n- CI\n- staging\n\nIt is public.";
-        assert_eq!(answer_sentences(list), ["One client id serves all of them: local; CI; staging.", "It is public."]);
+        assert_eq!(
+            answer_sentences(list),
+            ["One client id serves all of them: local; CI; staging.", "It is public."]
+        );
         let own = "What was done:\n- The pool is closed before the workers end.\n    - It leaked handles until then.";
         assert_eq!(
             answer_sentences(own),

@@ -58,7 +58,9 @@ pub(super) fn read(
     let mut room = MAX_REMARK_SENTENCES;
     let is_remark = |at: usize| !answers.iter().any(|(answer, _)| *answer == at);
     // The later remarks know more.
-    for (at, text) in view.agent(turn.from, turn.to).rev().filter(|(at, _)| classify.is_some() && is_remark(*at)) {
+    for (at, text) in
+        view.agent(turn.from, turn.to).rev().filter(|(at, _)| classify.is_some() && is_remark(*at))
+    {
         let labelled = label_sentences(at, text, room.min(MAX_CLASSIFIED_SENTENCES), request, classify);
         room -= labelled.len().min(room);
         let lasting = labelled.into_iter().filter(|sentence| {

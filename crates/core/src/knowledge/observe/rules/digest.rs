@@ -89,7 +89,8 @@ fn reply(view: &SessionView<'_>, turn: &SessionTurn) -> Option<String> {
         let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
         rest.len() < line.len() && rest.starts_with(['.', ')'])
     };
-    let is_asked = || view.agent(0, message.at).next_back().is_some_and(|(_, text)| text.contains(['?', '？']));
+    let is_asked =
+        || view.agent(0, message.at).next_back().is_some_and(|(_, text)| text.contains(['?', '？']));
     let is_reply = (2..=MAX_REPLY_LINES).contains(&lines.len())
         && lines.iter().all(is_numbered)
         && message.text.chars().count() <= MAX_REPLY_CHARS
@@ -111,7 +112,8 @@ fn goal(request: &str) -> Option<&str> {
     // Clauses beside the goal are often one-offs, above all if they name values.
     let ends: Vec<usize> =
         sentence.match_indices([',', ';']).map(|(at, _)| at).chain([sentence.len()]).collect();
-    let is_goal = |end: usize| content(&sentence[..end]).len() > MIN_GOAL_WORDS && !is_one_off(&sentence[..end]);
+    let is_goal =
+        |end: usize| content(&sentence[..end]).len() > MIN_GOAL_WORDS && !is_one_off(&sentence[..end]);
     let Some(first) = ends.iter().position(|end| is_goal(*end)) else { return Some(sentence) };
     let is_beside = |from: usize, to: usize| {
         let clause = &sentence[from..to];
@@ -187,6 +189,12 @@ fn turn_ending(view: &SessionView<'_>, turn: &SessionTurn) -> Option<String> {
     let (step, state) = view.steps_between(turn.from, turn.to).rev().find_map(|step| settling_step(step))?;
     let command = step.command.as_ref()?;
     let what = line(&command.name(), 80);
+    // After "skip the slow ones this time" the options say how it is not run otherwise.
+    let is_once = turn.person_messages.iter().any(|place| {
+        let lines = sentences::lines(&view.person_messages[*place].text).into_iter();
+        lines.flat_map(sentences::split_sentences).any(is_one_off)
+    });
+    let what = if is_once { without_options(&what) } else { &what };
     Some(match state {
         CallState::Passed if command.commits() => match command::commit_subject(&step.call.input) {
             Some(subject) => format!("Committed “{}”", line(&subject, 100)),
@@ -195,4 +203,9 @@ fn turn_ending(view: &SessionView<'_>, turn: &SessionTurn) -> Option<String> {
         CallState::Passed => format!("`{what}` passed"),
         _ => format!("`{what}` still failed at the end"),
     })
+}
+
+/// A command up to its first option.
+fn without_options(command: &str) -> &str {
+    command.find(" -").map_or(command, |end| &command[..end])
 }

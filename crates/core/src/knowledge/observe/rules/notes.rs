@@ -104,13 +104,13 @@ fn is_checkbox(line: &str) -> bool {
 }
 
 fn planned(step: &ToolStep<'_>, file: &str) -> Option<FindingDraft> {
-    let title = plans::title(&step.call.notes)?;
+    let title = plans::title(&step.call.notes).filter(|title| !is_checkbox(title))?;
     let lead = format!("Plan in {}: “{}”. ", short_name(file), crate::text::phrases::line(title, 100));
     let room = MAX_FINDING_CHARS.saturating_sub(lead.chars().count());
-    let text: String = plans::after_title(&step.call.notes).lines().filter(|line| !is_checkbox(line)).fold(
-        String::new(),
-        |text, line| format!("{text}{line}\n"),
-    );
+    let text: String = plans::after_title(&step.call.notes)
+        .lines()
+        .filter(|line| !is_checkbox(line))
+        .fold(String::new(), |text, line| format!("{text}{line}\n"));
     let sentences = whole_sentences(&text, room, MAX_SENTENCES);
     let mut draft = FindingDraft::of_agent(
         FindingKind::Files,

@@ -295,12 +295,13 @@ fn topic(view: &SessionView<'_>, message: &PersonMessage, sentence: &PersonSente
         .flat_map(sentences::split_sentences)
         .next_back()
         .map(str::to_owned);
-    let topic = in_message.filter(|topic| content(topic).len() >= 2).or_else(|| {
+    // A one-off would return with the statement.
+    let topic = in_message.filter(|topic| content(topic).len() >= 2 && !is_one_off(topic)).or_else(|| {
         let before = agent_before(view, sentence.at);
         let last = sentences::lines(before).into_iter().rev().find(|line| content(line).len() >= 2)?;
         sentences::split_sentences(last).pop().map(str::to_owned)
     })?;
-    Some(crate::text::phrases::line(&strip_markdown(&topic), MAX_TOPIC_CHARS))
+    (!is_one_off(&topic)).then(|| crate::text::phrases::line(&strip_markdown(&topic), MAX_TOPIC_CHARS))
 }
 
 /// A sentence without its lead-in: "no,", "ok but", "btw", "I told you:".
