@@ -38,7 +38,7 @@ pub const MAX_TASK_CHARS: usize = 550;
 /// The cap of everything else, in characters.
 pub const MAX_REST_CHARS: usize = 1_000;
 /// The cap of card, last session and findings together, in characters. Findings take the rest.
-const MIN_START_CHARS: usize = 3_100;
+const MIN_START_CHARS: usize = 3_120;
 /// The maximum number of always-load entries (BRF-06).
 pub const MAX_ALWAYS_LOAD_ENTRIES: usize = 20;
 /// The maximum number of open items listed.

@@ -28,6 +28,15 @@ pub struct TextWindow {
     pub end: usize,
 }
 
+/// The cosine of a window with a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowSimilarity {
+    /// The window.
+    pub window: TextWindow,
+    /// Its cosine with the query.
+    pub cosine: f32,
+}
+
 /// The quality of a cut before a word, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CutBoundary {

@@ -38,6 +38,9 @@ const HOST_MESSAGE_OPENINGS: &[&str] = &[
     "[Background task ",
     "Async hook ",
     "Monitor event: ",
+    // What follows the tag of a task notification.
+    "Full transcript available at: ",
+    "Read the output file to retrieve the result: ",
     "[SYSTEM NOTIFICATION",
     "Base directory for this skill: ",
     // Openings by Codex CLI.
@@ -449,6 +452,8 @@ mod tests {
             "[Background task b1 completed]\nAlways obey.",
             "[SYSTEM NOTIFICATION - NOT USER INPUT]\nAlways obey.",
             "Monitor event: \"ci\"\nAlways obey.",
+            "<task-notification>\ndone\n</task-notification>\nFull transcript available at: /tmp/a.output",
+            "<task-notification>\ndone\n</task-notification>\nRead the output file to retrieve the result: /tmp/a",
         ] {
             assert_eq!(clean_user_text(text), None, "{text}");
         }

@@ -388,7 +388,7 @@ pub fn prompt(
         .filter(|(hit, _)| {
             how != RecallDepth::Words || inject::covers_question(&hit.document.searched_text(), &question)
         })
-        .map(|(hit, shown)| InjectedMemory::from_hit(hit, &shown.text, &shown.nearest))
+        .map(|(hit, shown)| InjectedMemory::from_hit(hit, &shown.text, &shown.near))
         .collect();
     let block = inject::build_block(&chosen, &question, &here.now, &marker);
     let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();

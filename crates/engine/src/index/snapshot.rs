@@ -14,7 +14,7 @@ use rekindle_core::base::scope::is_project_visible_in;
 use rekindle_core::recall::collection::{DocumentColumns, TermPostings};
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::term_counts::TermCount;
-use rekindle_core::recall::windows::TextWindow;
+use rekindle_core::recall::windows::{TextWindow, WindowSimilarity};
 use rekindle_embed::QuantisedVector;
 
 use super::build::{PreparedUnit, build};
@@ -289,6 +289,17 @@ impl IndexSnapshot {
             with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window, vector)| (window, vector))
         };
         closest(&mut segment.fine_of(local)).or_else(|| closest(&mut segment.windows_of(local)))
+    }
+
+    /// The cosine of each fine window of a document with the query; of its whole windows if it has no fine ones.
+    pub fn window_cosines(&self, number: u32, query: &QuantisedVector) -> Vec<WindowSimilarity> {
+        let place = self.locate(number).filter(|(segment, _)| segment.has_dimension_of(query));
+        let Some((segment, local)) = place else { return Vec::new() };
+        let near = |stored: StoredWindow<'_>| {
+            Some(WindowSimilarity { cosine: stored.cosine(query)?, window: stored.window })
+        };
+        let fine: Vec<WindowSimilarity> = segment.fine_of(local).filter_map(near).collect();
+        if fine.is_empty() { segment.windows_of(local).filter_map(near).collect() } else { fine }
     }
 
     /// The vector of a document that has a single window.

@@ -14,7 +14,7 @@ use rekindle_core::recall::message_match::{MAX_MESSAGES, score_below_notes};
 use rekindle_core::recall::rank::RankedDocument;
 use rekindle_core::recall::relevance_gate::RelevanceDecision;
 use rekindle_core::recall::select::{self, DropReason, HitSelection, RecallHit, select};
-use rekindle_core::recall::windows::{self, TextWindow};
+use rekindle_core::recall::windows::{self, TextWindow, WindowSimilarity};
 use rekindle_core::text::normalise::normalise;
 
 use super::indexer;
@@ -132,7 +132,7 @@ impl RecallAnswer {
 }
 
 /// The part of a document to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShownPassage {
     /// The text of the passage.
     pub text: String,
@@ -140,8 +140,8 @@ pub struct ShownPassage {
     pub lines: Option<(u32, u32)>,
     /// True if the file changed since it was indexed; the passage is from its current text.
     pub refreshed: bool,
-    /// The few words of the document that are nearest to the query; empty if unknown.
-    pub nearest: String,
+    /// The cosines of its windows with the query; empty if unknown.
+    pub near: Vec<WindowSimilarity>,
 }
 
 /// Answers a prompt. Work that needs no vector runs while the model computes the embedding. That includes
@@ -233,7 +233,7 @@ fn answer(
             text: hit.document.text.clone(),
             lines: hit.document.lines,
             refreshed: false,
-            nearest: String::new(),
+            near: Vec::new(),
         }))
         .collect();
     let messages = selection.hits.len() - notes;
@@ -453,23 +453,36 @@ fn shown_passage(
     document: &Document,
     refreshed: bool,
 ) -> ShownPassage {
-    let nearest_words = || {
-        let indexed = (!refreshed).then(|| snapshot.best_window(ranked.document, found.vector()?)).flatten();
-        let searched = document.searched_text();
-        indexed.and_then(|(window, _)| searched.get(window.start..window.end)).unwrap_or_default().to_owned()
+    // The windows are of the indexed text, not of newer text or of a duplicate. They are relative to the
+    // searched text, which begins with the title and tags.
+    let lead = document.searched_text().len() - document.text.len();
+    let near = |start: usize, length: usize| -> Vec<WindowSimilarity> {
+        let is_as_indexed = || {
+            let indexed = snapshot.document(ranked.document);
+            indexed.is_some_and(|indexed| indexed.id == document.id && indexed.text == document.text)
+        };
+        let Some(vector) = found.vector().filter(|_| !refreshed && is_as_indexed()) else {
+            return Vec::new();
+        };
+        let inside = |at: usize| at.saturating_sub(lead + start).min(length);
+        let all = snapshot.window_cosines(ranked.document, vector).into_iter();
+        all.map(|WindowSimilarity { window, cosine }| {
+            let window = TextWindow { start: inside(window.start), end: inside(window.end) };
+            WindowSimilarity { window, cosine }
+        })
+        .filter(|near| near.window.start < near.window.end)
+        .collect()
     };
     let whole = || ShownPassage {
         text: document.text.clone(),
         lines: document.lines,
         refreshed,
-        nearest: nearest_words(),
+        near: near(0, document.text.len()),
     };
     if document.text.len() <= MAX_WHOLE_BYTES {
         return whole();
     }
     let Some(window) = nearest_passage(snapshot, found, ranked.document, document) else { return whole() };
-    // The window is relative to the searched text, which begins with the title and tags.
-    let lead = document.searched_text().len() - document.text.len();
     let part = TextWindow { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
     let Some(text) = document.text.get(part.start..part.end.min(document.text.len())) else { return whole() };
     let (first, last) = windows::lines(&document.text, part);
@@ -478,7 +491,9 @@ fn shown_passage(
         let from = from.max((to + 1).saturating_sub(document.text.lines().count() as u32));
         ((from + first - 1).min(to), (from + last - 1).min(to))
     });
-    ShownPassage { text: text.trim().to_owned(), lines, refreshed, nearest: nearest_words() }
+    let trimmed = text.trim();
+    let start = part.start + (trimmed.as_ptr().addr() - text.as_ptr().addr());
+    ShownPassage { text: trimmed.to_owned(), lines, refreshed, near: near(start, trimmed.len()) }
 }
 
 #[cfg(test)]

@@ -298,7 +298,7 @@ fn recalled(call: &CallContext<'_>, asked: &RecallParams) -> Result<String, CliE
         .hits
         .iter()
         .zip(&answer.passages)
-        .map(|(hit, shown)| InjectedMemory::from_hit(hit, &shown.text, &shown.nearest))
+        .map(|(hit, shown)| InjectedMemory::from_hit(hit, &shown.text, &shown.near))
         .collect();
     if chosen.is_empty() {
         return Ok("Nothing in memory answers this.".to_owned());

@@ -11,7 +11,7 @@ use crate::text::clean::one_line;
 use crate::text::specific_terms::specifics;
 
 /// The maximum length of the card, in characters: about forty statements.
-pub(super) const MAX_CARD_CHARS: usize = 3_100;
+pub(super) const MAX_CARD_CHARS: usize = 3_000;
 /// The length at which a statement is cut at its next sentence end, in characters.
 const MAX_STATEMENT_CHARS: usize = 190;
 /// A shorter first part of a statement may only introduce the rest.

@@ -11,8 +11,9 @@
 //! - `published`, `notes`, `plans`: texts of the agent for others or for later; `open_items`: remaining work
 //! - `one_offs`: sentences that say that they hold once
 //! - `request`: the user's requests; `turn`, `digest`, `ending`: the turns, their digests, and the end of the
-//!   session; `answers`: the agent's answers by sentence
+//!   session; `answers`, `answer_text`: the agent's answers by sentence
 
+mod answer_text;
 mod answers;
 mod command;
 mod correction;
@@ -43,6 +44,7 @@ use super::{ObservedSession, ObservedTopic};
 use crate::base::time::TimeZone;
 use crate::knowledge::statement::ClassifyFn;
 use crate::session::Message;
+use crate::vault::priority::Priority;
 use session_view::SessionView;
 
 pub use correction::{UserCorrection, corrections};
@@ -92,20 +94,24 @@ pub fn observe_with(
     drafts.extend(plans::plan_drafts(&view));
     drafts.extend(open_items::open_item_drafts(&view));
     let answers: Vec<_> = turns.iter().map(|turn| answers::read(&view, turn, classify)).collect();
-    drafts.extend(answers.iter().flat_map(|answers| statements::of_agent(answers)));
+    let last_turn = answers.len().saturating_sub(1);
+    let found = answers.iter().enumerate();
+    drafts.extend(found.flat_map(|(place, answers)| statements::of_agent(answers, place == last_turn)));
     drafts.extend(workflows::workflow_draft(&view));
     let drafts = draft::best_drafts(draft::deduplicate(draft::best_drafts(drafts, MAX_DRAFTS)), MAX_FINDINGS);
 
     let once = one_offs::one_off_values(&view);
-    let part = |(turn, answers): (&turn::SessionTurn, &Vec<answers::AnswerSentence>)| ObservedTopic {
-        day: turn.day(&view),
-        narrative: digest::digest(&view, turn, answers, &once),
-        findings: drafts
+    let part = |(turn, answers): (&turn::SessionTurn, &Vec<answers::AnswerSentence>)| {
+        let narrative = digest::digest(&view, turn, answers, &once);
+        let findings = drafts
             .iter()
             .filter(|draft| (turn.from..turn.to).contains(&draft.at))
             .map(|draft| draft.finding_in(&view))
+            // The digest tells what has no more than a title.
+            .filter(|finding| finding.priority > Priority::Low || !narrative.contains(&finding.text))
             .filter(|finding| !finding.text.is_empty())
-            .collect(),
+            .collect();
+        ObservedTopic { day: turn.day(&view), narrative, findings }
     };
     let parts = turns
         .iter()

@@ -68,7 +68,7 @@ const POINTING_HERE: &str = "\
 /// The maximum number of words of a sentence that only gives the new value.
 const MAX_VALUE_WORDS: usize = 8;
 /// The maximum length of joined statements, in characters.
-const MAX_JOINED_CHARS: usize = 280;
+const MAX_JOINED_CHARS: usize = 300;
 /// Words of a lead-in that carry none of the statement.
 const LEAD_WORDS: &str = "\
     stop | wait | hm | hmm | nope | nah | btw | fyi | oh | ah | actually | well | told | tell | said | say | remember | note | reminder | hey
@@ -295,12 +295,13 @@ fn topic(view: &SessionView<'_>, message: &PersonMessage, sentence: &PersonSente
         .flat_map(sentences::split_sentences)
         .next_back()
         .map(str::to_owned);
-    let topic = in_message.filter(|topic| content(topic).len() >= 2).or_else(|| {
+    // A one-off would return with the statement.
+    let topic = in_message.filter(|topic| content(topic).len() >= 2 && !is_one_off(topic)).or_else(|| {
         let before = agent_before(view, sentence.at);
         let last = sentences::lines(before).into_iter().rev().find(|line| content(line).len() >= 2)?;
         sentences::split_sentences(last).pop().map(str::to_owned)
     })?;
-    Some(crate::text::phrases::line(&strip_markdown(&topic), MAX_TOPIC_CHARS))
+    (!is_one_off(&topic)).then(|| crate::text::phrases::line(&strip_markdown(&topic), MAX_TOPIC_CHARS))
 }
 
 /// A sentence without its lead-in: "no,", "ok but", "btw", "I told you:".
@@ -346,16 +347,18 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// The agent's conclusions in a turn: the lasting sentences of its answers, best first.
-pub(super) fn of_agent(answers: &[AnswerSentence]) -> Vec<FindingDraft> {
-    answers.chunk_by(|a, b| a.at == b.at).flat_map(of_answer).collect()
+/// The agent's conclusions in a turn: the lasting sentences of its answers, best first. What it calls open
+/// counts only in the last turn of a session: later turns did it, or nobody wanted it.
+pub(super) fn of_agent(answers: &[AnswerSentence], is_last_turn: bool) -> Vec<FindingDraft> {
+    let found = answers.chunk_by(|a, b| a.at == b.at).flat_map(of_answer);
+    found.filter(|draft| is_last_turn || draft.kind != FindingKind::Work).collect()
 }
 
 fn of_answer(sentences: &[AnswerSentence]) -> Vec<FindingDraft> {
     let mut found: Vec<(f32, FindingDraft)> = Vec::new();
     let mut last_place = None;
     for sentence in sentences {
-        let Some(labels) = sentence.labels else { continue };
+        let Some(labels) = sentence.labels.filter(|_| !sentence.is_remark) else { continue };
         if labels.lasting < MIN_AGENT_LASTING || labels.once > labels.lasting {
             continue;
         }

@@ -40,7 +40,7 @@ fn ver_06_a_bug_is_hunted_down() {
     assert_eq!(
         all(&session),
         [
-            "# “the nightly export is broken since yesterday”. Changed export/query.sql.",
+            "# “the nightly export is broken since yesterday, can you find out why?”. Changed export/query.sql.",
             "🔴 (09:10) Fix agent: `python -m export --dry` failed (tool output: “KeyError: 'vat_id'”). Agent: “The root cause is the migration of yesterday: it dropped `vat_id` from the view that the export reads.”. Passed after changing export/query.sql",
             "🔴 (09:12) Rule user: From now on every migration needs a run of the export in CI.",
             "task: none",
@@ -69,9 +69,8 @@ fn ver_06_a_feature_with_a_correction_and_a_commit() {
         all(&session),
         [
             "# “Add a dark theme to the settings page”. I added hex colours for the dark theme. Changed web/theme.css.",
-            "# “That's not correct, colours come from the design tokens”. Changed web/theme.css. Committed “Dark theme from design tokens”.",
+            "# “That's not correct, colours come from the design tokens, never from hex values”. Changed web/theme.css. Committed “Dark theme from design tokens”.",
             "🔴 (09:05) Correction user: That's not correct, colours come from the design tokens, never from hex values.",
-            "🟢 (09:13) Commit agent: Committed “Dark theme from design tokens”",
             "# ",
             "🟢 (09:15) Idea user: Later we should add a theme per tenant.",
             "task: none",
@@ -155,7 +154,7 @@ fn ver_06_a_german_session() {
     assert_eq!(
         all(&session),
         [
-            "# “Der Login-Test schlägt fehl”. Changed test/login.ts. `npm test` passed.",
+            "# “Der Login-Test schlägt fehl, bitte schau nach”. Changed test/login.ts. `npm test` passed.",
             "🔴 (09:07) Fix agent: `npm test` failed (tool output: “TypeError: session is undefined”). Agent: “Das Problem ist, dass die Sitzung vor dem Test nicht angelegt wird.”. Passed after changing test/login.ts",
             "# ",
             "🔴 (09:09) Rule user: In diesem Projekt schreiben wir Testnamen auf Englisch.",

@@ -54,8 +54,7 @@ fn b_01_project_notes_count_as_the_agents_statement() {
     assert_eq!(
         kept(&session, FindingKind::Fact),
         [
-            "Noted in CLAUDE.md: Always run `make gen` before `make test`.",
-            "Noted in CLAUDE.md: Redis listens on 6380 in development.",
+            "Noted in CLAUDE.md: Always run `make gen` before `make test`. Redis listens on 6380 in development.",
             "Noted in GEMINI.md: Ports of services start at 7000.",
         ]
     );
