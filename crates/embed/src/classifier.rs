@@ -119,7 +119,8 @@ impl<'a> SentenceClassifier<'a> {
         let (first, second) = (cut(first, MAX_CONTEXT_TOKENS), cut(second, MAX_SENTENCE_TOKENS));
         // The second text has no special token at its start.
         let pair = (&*first, &second[1..]);
-        score_pair(&self.header, self.model.word_embeddings(), &self.verdict, scratch, &[pair]).swap_remove(0)
+        let words = self.model.word_tables([].iter());
+        score_pair(&self.header, words, &self.verdict, scratch, &[pair]).swap_remove(0)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use crate::forward::{EncoderScratch, score_pair};
 use crate::layout::{HEADER_BYTES, ModelHeader, ModelKind, ScoringHead, checksum};
-use crate::{EmbeddingModel, Error, builtin};
+use crate::{EmbeddingModel, Error, TextVocabulary, builtin};
 
 /// Tokens of a prompt that are read, from its beginning and its end: pasted text stands between.
 const MAX_PROMPT_TOKENS: usize = 40;
@@ -95,7 +95,12 @@ impl<'a> CrossEncoder<'a> {
 
     /// Tokenizes a prompt. Of a long one the first and the last tokens are read.
     pub fn prompt(&self, text: &str) -> TokenizedPrompt {
-        let mut ids = self.model.tokenize(text);
+        self.prompt_as(TextVocabulary::English, text)
+    }
+
+    /// The same with a vocabulary.
+    pub fn prompt_as(&self, vocabulary: TextVocabulary, text: &str) -> TokenizedPrompt {
+        let mut ids = self.model.tokenize_as(vocabulary, text);
         if ids.len() > MAX_PROMPT_TOKENS + MARKS {
             // Before the first half stands a mark, and after the second.
             let halves = (1 + MAX_PROMPT_TOKENS / 2, ids.len() - MAX_PROMPT_TOKENS / 2 - 1);
@@ -106,7 +111,12 @@ impl<'a> CrossEncoder<'a> {
 
     /// Tokenizes a passage. Of a long one the first tokens are read.
     pub fn passage(&self, text: &str) -> Passage {
-        let mut ids = self.model.tokenize(text);
+        self.passage_as(TextVocabulary::English, text)
+    }
+
+    /// The same with a vocabulary. Prompt and passage may be in different languages.
+    pub fn passage_as(&self, vocabulary: TextVocabulary, text: &str) -> Passage {
+        let mut ids = self.model.tokenize_as(vocabulary, text);
         if ids.len() > MAX_PASSAGE_TOKENS + MARKS {
             ids.drain(MAX_PASSAGE_TOKENS + 1..ids.len() - 1);
         }
@@ -117,8 +127,9 @@ impl<'a> CrossEncoder<'a> {
 
     /// Runs of whole sentences of at most `tokens` tokens that together cover `text`; neighbours share a sentence. A text that
     /// fits is one window, a sentence that does not fit alone is a window of its own.
-    pub fn windows(&self, text: &str, tokens: usize) -> Vec<Range<usize>> {
-        let length = |range: &Range<usize>| self.model.tokenize(&text[range.clone()]).len() - MARKS;
+    pub fn windows(&self, vocabulary: TextVocabulary, text: &str, tokens: usize) -> Vec<Range<usize>> {
+        let length =
+            |range: &Range<usize>| self.model.tokenize_as(vocabulary, &text[range.clone()]).len() - MARKS;
         let whole = 0..text.len();
         if length(&whole) <= tokens {
             return vec![whole];
@@ -147,7 +158,9 @@ impl<'a> CrossEncoder<'a> {
         passages: &[Passage],
     ) -> Vec<f32> {
         let pairs: Vec<(&[u32], &[u32])> = passages.iter().map(|passage| (&*prompt.0, &*passage.0)).collect();
-        let logits = score_pair(&self.header, self.model.word_embeddings(), &self.verdict, scratch, &pairs);
+        let words =
+            self.model.word_tables(pairs.iter().flat_map(|(first, second)| first.iter().chain(*second)));
+        let logits = score_pair(&self.header, words, &self.verdict, scratch, &pairs);
         logits.into_iter().map(|outputs| outputs[0]).collect()
     }
 
@@ -196,7 +209,11 @@ mod tests {
     use super::*;
 
     fn cut(text: &str, tokens: usize) -> Vec<&str> {
-        CrossEncoder::builtin().windows(text, tokens).into_iter().map(|range| &text[range]).collect()
+        CrossEncoder::builtin()
+            .windows(TextVocabulary::English, text, tokens)
+            .into_iter()
+            .map(|range| &text[range])
+            .collect()
     }
 
     #[test]

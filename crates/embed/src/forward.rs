@@ -7,6 +7,7 @@ use crate::layout::{
     EmbedderSections, ModelHeader, NormLayer, PANEL_WIDTH, Pooling, ScoringHead, TransformerEncoder,
     WordEmbeddings,
 };
+use crate::tokenize::MULTILINGUAL_ID;
 
 /// The buffers of a forward pass. They grow with the longest run and are reused; use one per thread.
 #[derive(Debug)]
@@ -60,10 +61,19 @@ impl Default for EncoderScratch {
     }
 }
 
+/// The word embeddings that token ids refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct WordTables<'a> {
+    pub(crate) english: &'a WordEmbeddings<'a>,
+    /// The rows of ids with [`MULTILINGUAL_ID`].
+    pub(crate) multilingual: Option<&'a WordEmbeddings<'a>>,
+}
+
 /// The embeddings, of unit length, of texts given by their token ids.
 pub(crate) fn run(
     header: &ModelHeader,
     sections: &EmbedderSections<'_>,
+    words: WordTables<'_>,
     scratch: &mut EncoderScratch,
     texts: &[Vec<u32>],
 ) -> Vec<Vec<f32>> {
@@ -71,7 +81,7 @@ pub(crate) fn run(
     scratch.x.clear();
     let spans: Vec<Range<usize>> = texts
         .iter()
-        .map(|ids| embed_words(hidden, &sections.words, sections.encoder.positions, ids, &mut scratch.x))
+        .map(|ids| embed_words(hidden, words, sections.encoder.positions, ids, &mut scratch.x))
         .collect();
     encode(header, &sections.encoder, scratch, &spans);
     let vector = |span: &Range<usize>| {
@@ -84,7 +94,7 @@ pub(crate) fn run(
 /// output. One pass reads all pairs.
 pub(crate) fn score_pair(
     header: &ModelHeader,
-    words: &WordEmbeddings<'_>,
+    words: WordTables<'_>,
     verdict: &ScoringHead<'_>,
     scratch: &mut EncoderScratch,
     pairs: &[(&[u32], &[u32])],
@@ -158,17 +168,21 @@ fn encode(
 /// Appends one row per token and returns their range.
 fn embed_words(
     hidden: usize,
-    words: &WordEmbeddings<'_>,
+    words: WordTables<'_>,
     positions: &[f32],
     ids: &[u32],
     x: &mut Vec<f32>,
 ) -> Range<usize> {
     let start = x.len() / hidden;
     for (&id, position) in ids.iter().zip(positions.chunks_exact(hidden)) {
+        let table = match words.multilingual {
+            Some(multilingual) if id & MULTILINGUAL_ID != 0 => multilingual,
+            _ => words.english,
+        };
         // The tokenizer emits no id beyond the vocabulary.
-        let id = id as usize;
-        let scale = words.scale[id];
-        let word = &words.steps[id * hidden..][..hidden];
+        let id = (id & !MULTILINGUAL_ID) as usize;
+        let scale = table.scale[id];
+        let word = &table.steps[id * hidden..][..hidden];
         x.extend(word.iter().zip(position).map(|(&step, &place)| f32::from(step) * scale + place));
     }
     start..x.len() / hidden

@@ -17,6 +17,8 @@ pub(crate) enum ModelKind {
     CrossEncoder,
     /// A cross-encoder with several outputs.
     Classifier,
+    /// A second vocabulary and its word embeddings for an embedder.
+    Words,
 }
 
 impl ModelKind {
@@ -25,6 +27,7 @@ impl ModelKind {
             Self::Embedder => *b"RKEMBED\n",
             Self::CrossEncoder => *b"RKREADS\n",
             Self::Classifier => *b"RKLABEL\n",
+            Self::Words => *b"RKWORDS\n",
         }
     }
 }
@@ -98,6 +101,8 @@ const HEADER_NUMBERS: [(&str, u32, u32); 16] = [
     ("vocabulary slots", 8, 1 << 22),
     ("vocabulary bytes", 5, 1 << 26),
 ];
+/// The offset of the checksum in the header.
+pub(crate) const CHECKSUM_OFFSET: usize = 24;
 /// The offset of the numbers: after magic, version, header length, file length and checksum.
 const HEADER_NUMBERS_OFFSET: usize = 32;
 /// The offset of the three texts.
@@ -161,7 +166,7 @@ impl ModelHeader {
         let [id, query_prefix, passage_prefix] = texts;
         let header = Self {
             file_length: long(16),
-            checksum: long(24),
+            checksum: long(CHECKSUM_OFFSET),
             hidden: hidden as usize,
             layers: layers as usize,
             heads: heads as usize,
@@ -367,6 +372,19 @@ impl<'a> ByteCursor<'a> {
         Ok(TransformerEncoder { positions, norm, layers })
     }
 
+    fn words(&mut self, header: &ModelHeader) -> Result<(Vocabulary<'a>, WordEmbeddings<'a>), Error> {
+        let vocabulary = Vocabulary {
+            slots: self.read_section("the vocabulary", header.slots)?,
+            offsets: self.read_section("the vocabulary", header.vocabulary + 1)?,
+            spelling: self.read_section("the vocabulary", header.spelling)?,
+        };
+        let words = WordEmbeddings {
+            scale: self.read_section("the word embeddings", header.vocabulary)?,
+            steps: self.read_section("the word embeddings", header.vocabulary * header.hidden)?,
+        };
+        Ok((vocabulary, words))
+    }
+
     fn end(&self) -> Result<(), Error> {
         let (expected, found) = (self.at as u64, self.bytes.len() as u64);
         if expected == found {
@@ -380,19 +398,22 @@ impl<'a> ByteCursor<'a> {
 impl<'a> EmbedderSections<'a> {
     pub(crate) fn read(header: &ModelHeader, bytes: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = ByteCursor::new(bytes)?;
-        let vocabulary = Vocabulary {
-            slots: cursor.read_section("the vocabulary", header.slots)?,
-            offsets: cursor.read_section("the vocabulary", header.vocabulary + 1)?,
-            spelling: cursor.read_section("the vocabulary", header.spelling)?,
-        };
-        let words = WordEmbeddings {
-            scale: cursor.read_section("the word embeddings", header.vocabulary)?,
-            steps: cursor.read_section("the word embeddings", header.vocabulary * header.hidden)?,
-        };
+        let (vocabulary, words) = cursor.words(header)?;
         let encoder = cursor.encoder(header)?;
         cursor.end()?;
         Ok(Self { vocabulary, words, encoder })
     }
+}
+
+/// Reads the sections of a [`ModelKind::Words`] file.
+pub(crate) fn read_words<'a>(
+    header: &ModelHeader,
+    bytes: &'a [u8],
+) -> Result<(Vocabulary<'a>, WordEmbeddings<'a>), Error> {
+    let mut cursor = ByteCursor::new(bytes)?;
+    let both = cursor.words(header)?;
+    cursor.end()?;
+    Ok(both)
 }
 
 impl<'a> ScoringHead<'a> {

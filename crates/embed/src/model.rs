@@ -3,11 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::forward::{EncoderScratch, run};
-use crate::layout::{
-    EmbedderSections, HEADER_BYTES, ModelHeader, ModelKind, Pooling, WordEmbeddings, checksum,
-};
-use crate::tokenize::{TokenizerRules, tokenize};
+use crate::forward::{EncoderScratch, WordTables, run};
+use crate::layout::{EmbedderSections, HEADER_BYTES, ModelHeader, ModelKind, Pooling, checksum};
+use crate::multilingual::MultilingualWords;
+use crate::tokenize::{MULTILINGUAL_ID, TokenizerRules, tokenize};
 use crate::{Error, builtin};
 
 /// The number of tokens per run of a batch: enough to use each weight many times while it is in the cache,
@@ -25,11 +24,22 @@ pub enum TextRole {
     Passage,
 }
 
+/// The vocabulary that a text is read with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextVocabulary {
+    /// The vocabulary of the model itself.
+    English,
+    /// The vocabulary for German, Spanish, French and Portuguese; a model without one reads the text as English.
+    Multilingual,
+}
+
 /// A sentence transformer. The weights are used in place.
 #[derive(Debug)]
 pub struct EmbeddingModel<'a> {
     header: ModelHeader,
     sections: EmbedderSections<'a>,
+    /// Opens the multilingual vocabulary, when the first text needs it.
+    multilingual: Option<fn() -> &'static MultilingualWords<'static>>,
     bytes: &'a [u8],
 }
 
@@ -38,7 +48,7 @@ impl<'a> EmbeddingModel<'a> {
     pub fn builtin() -> &'static EmbeddingModel<'static> {
         static MODEL: OnceLock<EmbeddingModel<'static>> = OnceLock::new();
         MODEL.get_or_init(|| match EmbeddingModel::from_bytes(builtin::model()) {
-            Ok(model) => model,
+            Ok(model) => EmbeddingModel { multilingual: Some(MultilingualWords::builtin), ..model },
             Err(error) => unreachable!("the tests read the same bytes: {error}"),
         })
     }
@@ -48,7 +58,7 @@ impl<'a> EmbeddingModel<'a> {
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         let header = ModelHeader::read(ModelKind::Embedder, bytes)?;
         let sections = EmbedderSections::read(&header, bytes)?;
-        Ok(Self { header, sections, bytes })
+        Ok(Self { header, sections, multilingual: None, bytes })
     }
 
     /// Reads the whole file and verifies its checksum. This takes longer than embedding a query, so use it
@@ -85,8 +95,15 @@ impl<'a> EmbeddingModel<'a> {
 
     /// The token ids of `text` without a prefix, at most [`EmbeddingModel::max_tokens`] of them.
     pub fn tokenize(&self, text: &str) -> Vec<u32> {
+        self.tokenize_as(TextVocabulary::English, text)
+    }
+
+    /// The same with a vocabulary.
+    pub(crate) fn tokenize_as(&self, vocabulary: TextVocabulary, text: &str) -> Vec<u32> {
+        let multilingual = self.multilingual.filter(|_| vocabulary == TextVocabulary::Multilingual);
         let rules = TokenizerRules {
             vocabulary: self.sections.vocabulary,
+            multilingual: multilingual.map(|open| open().vocabulary()),
             special: self.header.special,
             uncased: self.header.uncased,
             max_tokens: self.header.max_tokens,
@@ -94,9 +111,17 @@ impl<'a> EmbeddingModel<'a> {
         tokenize(&rules, text)
     }
 
-    /// The word embeddings, for a cross-encoder that shares them.
-    pub(crate) fn word_embeddings(&self) -> &WordEmbeddings<'a> {
-        &self.sections.words
+    /// The word embeddings that `ids` refer to, also for a cross-encoder that shares them.
+    pub(crate) fn word_tables<'i>(&self, mut ids: impl Iterator<Item = &'i u32>) -> WordTables<'_> {
+        let is_multilingual = ids.any(|id| id & MULTILINGUAL_ID != 0);
+        let multilingual = self.multilingual.filter(|_| is_multilingual);
+        WordTables { english: &self.sections.words, multilingual: multilingual.map(|open| open().words()) }
+    }
+
+    /// The checksum of the multilingual vocabulary, which tells its vectors from those of another one. It is known
+    /// without reading the vocabulary.
+    pub fn multilingual_checksum(&self) -> Option<u64> {
+        self.multilingual.map(|_| builtin::MULTILINGUAL_CHECKSUM)
     }
 
     /// The vocabulary size and the hidden size, which a cross-encoder must match.
@@ -106,8 +131,22 @@ impl<'a> EmbeddingModel<'a> {
 
     /// The embedding of `text`, of unit length. It is bit-identical on every processor, alone or in a batch.
     pub fn embed(&self, scratch: &mut EncoderScratch, role: TextRole, text: &str) -> Vec<f32> {
-        let ids = self.ids(role, text);
-        run(&self.header, &self.sections, scratch, &[ids]).pop().unwrap_or_default()
+        self.embed_as(scratch, role, TextVocabulary::English, text)
+    }
+
+    /// The same with a vocabulary.
+    pub fn embed_as(
+        &self,
+        scratch: &mut EncoderScratch,
+        role: TextRole,
+        vocabulary: TextVocabulary,
+        text: &str,
+    ) -> Vec<f32> {
+        self.run(scratch, &[self.ids(role, vocabulary, text)]).pop().unwrap_or_default()
+    }
+
+    fn run(&self, scratch: &mut EncoderScratch, texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
+        run(&self.header, &self.sections, self.word_tables(texts.iter().flatten()), scratch, texts)
     }
 
     /// Touches the layers, so that a thread that is embedding a text in a new process finds them mapped.
@@ -117,7 +156,19 @@ impl<'a> EmbeddingModel<'a> {
 
     /// The embeddings of `texts` in order, computed by up to `threads` threads.
     pub fn embed_batch(&self, role: TextRole, texts: &[&str], threads: usize) -> Vec<Vec<f32>> {
-        let shares: Vec<&[&str]> = texts.chunks(TEXTS_PER_THREAD_SHARE).collect();
+        let texts: Vec<(TextVocabulary, &str)> =
+            texts.iter().map(|text| (TextVocabulary::English, *text)).collect();
+        self.embed_batch_as(role, &texts, threads)
+    }
+
+    /// The same with a vocabulary for each text.
+    pub fn embed_batch_as(
+        &self,
+        role: TextRole,
+        texts: &[(TextVocabulary, &str)],
+        threads: usize,
+    ) -> Vec<Vec<f32>> {
+        let shares: Vec<&[(TextVocabulary, &str)]> = texts.chunks(TEXTS_PER_THREAD_SHARE).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             let mut scratch = EncoderScratch::new();
@@ -145,14 +196,19 @@ impl<'a> EmbeddingModel<'a> {
         done.into_iter().flat_map(|(_, vectors)| vectors).collect()
     }
 
-    fn embed_share(&self, scratch: &mut EncoderScratch, role: TextRole, share: &[&str]) -> Vec<Vec<f32>> {
+    fn embed_share(
+        &self,
+        scratch: &mut EncoderScratch,
+        role: TextRole,
+        share: &[(TextVocabulary, &str)],
+    ) -> Vec<Vec<f32>> {
         let mut vectors = Vec::with_capacity(share.len());
         let mut waiting = Vec::new();
         let mut tokens = 0;
-        for text in share {
-            let ids = self.ids(role, text);
+        for &(vocabulary, text) in share {
+            let ids = self.ids(role, vocabulary, text);
             if tokens + ids.len() > MAX_RUN_TOKENS && !waiting.is_empty() {
-                vectors.extend(run(&self.header, &self.sections, scratch, &waiting));
+                vectors.extend(self.run(scratch, &waiting));
                 waiting.clear();
                 tokens = 0;
             }
@@ -160,16 +216,20 @@ impl<'a> EmbeddingModel<'a> {
             waiting.push(ids);
         }
         if !waiting.is_empty() {
-            vectors.extend(run(&self.header, &self.sections, scratch, &waiting));
+            vectors.extend(self.run(scratch, &waiting));
         }
         vectors
     }
 
-    fn ids(&self, role: TextRole, text: &str) -> Vec<u32> {
+    fn ids(&self, role: TextRole, vocabulary: TextVocabulary, text: &str) -> Vec<u32> {
         let prefix = match role {
             TextRole::Query => &self.header.query_prefix,
             TextRole::Passage => &self.header.passage_prefix,
         };
-        if prefix.is_empty() { self.tokenize(text) } else { self.tokenize(&format!("{prefix}{text}")) }
+        if prefix.is_empty() {
+            self.tokenize_as(vocabulary, text)
+        } else {
+            self.tokenize_as(vocabulary, &format!("{prefix}{text}"))
+        }
     }
 }

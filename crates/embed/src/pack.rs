@@ -107,6 +107,29 @@ pub fn pack_classifier(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>
     pack_verdict(ModelKind::Classifier, classifier::OUTPUT_COUNT, model, id, weights)
 }
 
+/// Builds the file of a multilingual vocabulary for `model`: `words` in id order, and a row for each under `words.weight`.
+pub fn pack_words(model: &[u8], id: &str, words: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    let base = ModelHeader::read(ModelKind::Embedder, model)?;
+    let words: Vec<&str> = words.lines().collect();
+    let (slots, offsets, spelling) = vocabulary::build(&words);
+    let header = ModelHeader {
+        id: id.to_owned(),
+        vocabulary: words.len(),
+        slots: slots.len(),
+        spelling: spelling.len(),
+        passage_prefix: format!("{:016x}", base.checksum),
+        ..base
+    };
+    check_texts(&[id])?;
+    let tensors = SafeTensors::read(weights)?;
+    let mut file = ModelFileBuilder(vec![0; HEADER_BYTES]);
+    file.section(slots.iter().flat_map(|slot| slot.to_le_bytes()));
+    file.section(offsets.iter().flat_map(|offset| offset.to_le_bytes()));
+    file.section(spelling);
+    file.word_rows(&tensors.floats("words.weight", &[header.vocabulary, header.hidden])?, header.hidden);
+    file.close(ModelKind::Words, header)
+}
+
 fn pack_verdict(
     kind: ModelKind,
     outputs: usize,
@@ -189,9 +212,7 @@ fn embeddings(
 ) -> Result<(), Error> {
     let hidden = header.hidden;
     let words = tensors.floats("embeddings.word_embeddings.weight", &[header.vocabulary, hidden])?;
-    let (scale, steps): (Vec<f32>, Vec<Vec<i8>>) = words.chunks_exact(hidden).map(quantise).unzip();
-    file.floats(&scale);
-    file.section(steps.iter().flatten().map(|&step| step as u8));
+    file.word_rows(&words, hidden);
     places(file, tensors, header)
 }
 
@@ -290,6 +311,12 @@ impl ModelFileBuilder {
     fn section(&mut self, bytes: impl IntoIterator<Item = u8>) {
         self.0.resize(self.0.len().next_multiple_of(ALIGNMENT_BYTES), 0);
         self.0.extend(bytes);
+    }
+
+    fn word_rows(&mut self, words: &[f32], hidden: usize) {
+        let (scale, steps): (Vec<f32>, Vec<Vec<i8>>) = words.chunks_exact(hidden).map(quantise).unzip();
+        self.floats(&scale);
+        self.section(steps.iter().flatten().map(|&step| step as u8));
     }
 
     fn floats(&mut self, floats: &[f32]) {

@@ -10,10 +10,15 @@ use crate::vocabulary::{SpellingHash, Vocabulary};
 /// The maximum length of a word. A longer one is unknown as a whole.
 const MAX_WORD_CHARS: usize = 100;
 
+/// Marks the id of a piece of the multilingual vocabulary.
+pub(crate) const MULTILINGUAL_ID: u32 = 1 << 31;
+
 /// The model's parameters for the tokenizer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenizerRules<'a> {
     pub(crate) vocabulary: Vocabulary<'a>,
+    /// The vocabulary that comes first, for a text that is not English.
+    pub(crate) multilingual: Option<Vocabulary<'a>>,
     /// The ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
     pub(crate) special: [u32; 5],
     /// True for a vocabulary in lower case without accents.
@@ -136,9 +141,23 @@ fn add_word(rules: &TokenizerRules<'_>, word: ReferenceWord<'_>, ids: &mut Vec<u
         ReferenceWord::Whole(word) => Some(word),
         ReferenceWord::TooLong => None,
     };
+    let (vocabulary, mark) = match &rules.multilingual {
+        Some(multilingual) => {
+            // An English word in another language keeps its English embedding, unless it is a word there too.
+            if let Some(id) = rest
+                .filter(|word| whole(multilingual, word).is_none())
+                .and_then(|word| whole(&rules.vocabulary, word))
+            {
+                ids.push(id);
+                return;
+            }
+            (multilingual, MULTILINGUAL_ID)
+        }
+        None => (&rules.vocabulary, 0),
+    };
     while let Some(left) = rest.filter(|left| !left.is_empty()) {
-        rest = longest_piece(&rules.vocabulary, ids.len() > before, left).map(|(id, length)| {
-            ids.push(id);
+        rest = longest_piece(vocabulary, ids.len() > before, left).map(|(id, length)| {
+            ids.push(id | mark);
             &left[length..]
         });
     }
@@ -146,6 +165,10 @@ fn add_word(rules: &TokenizerRules<'_>, word: ReferenceWord<'_>, ids: &mut Vec<u
         ids.truncate(before);
         ids.push(unknown);
     }
+}
+
+fn whole(vocabulary: &Vocabulary<'_>, word: &str) -> Option<u32> {
+    vocabulary.find(false, word.as_bytes(), SpellingHash::new(false).with_bytes(word.as_bytes()))
 }
 
 fn longest_piece(vocabulary: &Vocabulary<'_>, continued: bool, word: &str) -> Option<(u32, usize)> {

@@ -1,7 +1,7 @@
 //! Parses a prompt into a query for the index.
 
 use crate::text::clean::clean;
-use crate::text::terms;
+use crate::text::{language, terms};
 
 /// The maximum number of bytes of a prompt to search for. From a longer prompt, such as a pasted log, both
 /// ends are kept, because the request is at either end.
@@ -39,10 +39,11 @@ impl RecallQuery {
     /// Parses a prompt. `also` is a rewrite of it, if there is one, and adds its terms.
     pub fn new(prompt: &str, also: Option<&str>) -> Self {
         let text = ends_of(&clean(prompt), MAX_QUERY_BYTES);
+        let language = language::guess(&text);
         let mut terms: Vec<QueryTerm> = Vec::new();
         for word in [Some(text.as_str()), also].into_iter().flatten().flat_map(str::split_whitespace) {
             let before = terms.len();
-            terms::each_term(word, |term| {
+            terms::each_term_in(language, word, |term| {
                 let hash = terms::hash(term.text);
                 match terms.iter().position(|known| known.hash == hash) {
                     Some(place) => terms[place].identifier |= term.identifier,

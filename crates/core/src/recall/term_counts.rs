@@ -1,5 +1,6 @@
 //! Counts the occurrences of terms in a text: in the whole text and at each end.
 
+use crate::text::language;
 use crate::text::terms::TermHasher;
 
 /// The maximum number of words that a neighbour lends: its last ones to the following text, its first ones to
@@ -46,7 +47,7 @@ pub struct TermCounts {
 
 /// Counts the terms of a text.
 pub fn count(text: &str, numbers: &mut TermHasher) -> TermCounts {
-    let found = numbers.hash_terms(text);
+    let found = numbers.hash_terms_in(language::guess(text), text);
     let words = found.iter().map(|(_, word)| word + 1).max().unwrap_or(0);
     let length = found.len() as u32;
     found.sort_unstable();

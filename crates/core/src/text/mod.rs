@@ -9,6 +9,7 @@
 //! - [`redact`]: no secrets (B-03, SEC-04)
 //! - [`fence`]: markers around injected text, and their recognition
 //! - [`normalise`]: the form in which two texts count as equal
+//! - [`language`]: a guess at the language of a text
 //! - [`terminal`]: safe output to a terminal
 //! - [`specific_terms`]: details of a statement that must have a source
 //! - [`plural`]: counts with their noun in messages
@@ -21,6 +22,7 @@ pub mod contradiction;
 pub mod domain_stopwords;
 pub mod fence;
 pub mod host_tags;
+pub mod language;
 pub mod normalise;
 pub mod phrases;
 pub mod plural;

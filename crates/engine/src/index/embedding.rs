@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::windows::TextWindow;
-use rekindle_embed::{EmbeddingModel, EncoderScratch, QuantisedVector, TextRole, quantise};
+use rekindle_core::text::language;
+use rekindle_embed::{EmbeddingModel, EncoderScratch, QuantisedVector, TextRole, TextVocabulary, quantise};
 
 use super::build::PreparedUnit;
 use super::error::Error;
@@ -47,15 +48,24 @@ impl<'a> Embedder<'a> {
 
     /// The space of its vectors.
     pub fn space(&self) -> VectorSpace {
-        VectorSpace {
-            model: format!("{}@{:016x}", self.name, self.model.checksum()),
-            dimension: self.model.dimension(),
-        }
+        let own = self.model_name();
+        // With another multilingual vocabulary, texts in other languages have other vectors.
+        let model = match self.model.multilingual_checksum() {
+            Some(checksum) => format!("{own}+{checksum:016x}"),
+            None => own,
+        };
+        VectorSpace { model, dimension: self.model.dimension() }
+    }
+
+    /// The name and the checksum of its model, by which classifiers of vectors name it.
+    pub fn model_name(&self) -> String {
+        format!("{}@{:016x}", self.name, self.model.checksum())
     }
 
     /// Computes the embedding of a query.
     pub fn query(&self, text: &str) -> QuantisedVector {
-        quantise(&self.model.embed(&mut EncoderScratch::default(), TextRole::Query, text))
+        let vocabulary = vocabulary_for(text);
+        quantise(&self.model.embed_as(&mut EncoderScratch::default(), TextRole::Query, vocabulary, text))
     }
 
     /// Loads the weights that [`Embedder::query`] reads on another thread.
@@ -91,7 +101,9 @@ impl<'a> Embedder<'a> {
                 *vector = known.get(text).cloned();
                 // Assume that the next text takes as long as the slowest so far.
                 if vector.is_none() && before + slowest < budget {
-                    *vector = Some(quantise(&self.model.embed(&mut scratch, TextRole::Passage, text)));
+                    let vocabulary = vocabulary_for(text);
+                    let made = self.model.embed_as(&mut scratch, TextRole::Passage, vocabulary, text);
+                    *vector = Some(quantise(&made));
                     slowest = slowest.max(start.elapsed().saturating_sub(before));
                 }
                 missing += usize::from(vector.is_none());
@@ -133,7 +145,9 @@ impl<'a> Embedder<'a> {
             if !go_on {
                 break;
             }
-            let vectors = self.model.embed_batch(TextRole::Passage, batch, threads);
+            let read: Vec<(TextVocabulary, &str)> =
+                batch.iter().map(|text| (vocabulary_for(text), *text)).collect();
+            let vectors = self.model.embed_batch_as(TextRole::Passage, &read, threads);
             let vectors: Vec<QuantisedVector> = vectors.iter().map(|vector| quantise(vector)).collect();
             partial.append(batch, &vectors)?;
             made += vectors.len();
@@ -150,6 +164,14 @@ impl<'a> Embedder<'a> {
     pub fn clear_checkpoint(index: &RecallIndex) -> Result<(), Error> {
         let path = index.folder().join(CHECKPOINT_FILE);
         disk::shred(&path).map_err(Error::io("removed", &path))
+    }
+}
+
+/// The vocabulary to read `text` with, by its language.
+pub fn vocabulary_for(text: &str) -> TextVocabulary {
+    match language::guess(text) {
+        Some(_) => TextVocabulary::Multilingual,
+        None => TextVocabulary::English,
     }
 }
 

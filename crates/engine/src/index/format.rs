@@ -18,7 +18,7 @@ use super::nibbles;
 /// The magic bytes of a segment.
 const MAGIC: [u8; 8] = *b"rkindex\n";
 /// The version of the format. A segment of another version is rebuilt.
-pub(super) const FORMAT_VERSION: u32 = 2;
+pub(super) const FORMAT_VERSION: u32 = 3;
 /// The alignment of parts, in bytes.
 const ALIGNMENT: usize = 64;
 const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PART_COUNT * 24 + 8;

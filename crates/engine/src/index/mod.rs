@@ -31,7 +31,7 @@ pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
 }
 
 pub use build::{EmbeddedWindow, PreparedDocument, PreparedUnit};
-pub use embedding::Embedder;
+pub use embedding::{Embedder, vocabulary_for};
 pub use error::Error;
 pub use format::{SegmentDamage, VectorSpace};
 pub use snapshot::{IndexSize, IndexSnapshot};

@@ -200,7 +200,7 @@ fn list(out: &Printer, json: bool, models: &ModelStore, setting: &str, place: &s
 }
 
 fn describe(model: &ListedModel) -> String {
-    let ModelInfo { dim, max_tokens, pooling, .. } = match &model.info {
+    let ModelInfo { dim, max_tokens, pooling, languages, .. } = match &model.info {
         Ok(about) => about,
         Err(damage) => return format!("damaged: {}", damage.why),
     };
@@ -209,7 +209,9 @@ fn describe(model: &ListedModel) -> String {
         Some(bytes) => format!("{:.1} MB", bytes as f64 / 1e6),
         None => format!("built in, {}", kernels()),
     };
-    format!("{dim} dimensions, {max_tokens} tokens, {pooling} pooling, {size}")
+    let languages =
+        if languages.is_empty() { String::new() } else { format!(", also for {}", languages.join(", ")) };
+    format!("{dim} dimensions, {max_tokens} tokens, {pooling} pooling, {size}{languages}")
 }
 
 fn row(model: &ListedModel, in_use: bool) -> Map<String, Value> {
@@ -227,6 +229,7 @@ fn row(model: &ListedModel, in_use: bool) -> Map<String, Value> {
             row.insert("dimension".into(), about.dim.into());
             row.insert("max_tokens".into(), about.max_tokens.into());
             row.insert("pooling".into(), pooling_word(about.pooling).into());
+            row.insert("languages".into(), about.languages.into());
             row.insert("kernels".into(), kernels().into());
         }
         Err(damage) => {

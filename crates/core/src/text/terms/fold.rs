@@ -5,7 +5,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Folds `text`: compatibility forms (full-width letters, ligatures), accents, typographic quotes and
 /// hyphens. Case stays, because it marks the words of a camel-case name.
-pub(super) fn fold(text: &str, out: &mut String) {
+pub(crate) fn fold(text: &str, out: &mut String) {
     out.clear();
     let bare = text.nfkd().filter(|c| !is_accent(*c) && !is_nothing(*c));
     for c in bare.nfc() {

@@ -4,6 +4,7 @@
 use super::TextTerm;
 use super::hash::hash;
 use super::split::{TermSink, TermSplitter};
+use crate::text::language::Language;
 
 /// The number of cache slots, chosen to fit into the processor's cache with everything else.
 const CACHE_SLOTS: usize = 4096;
@@ -68,8 +69,13 @@ impl Default for TermHasher {
 impl TermHasher {
     /// The hashed terms of `text` with their word positions, equal to [`super::terms`].
     pub fn hash_terms(&mut self, text: &str) -> &mut [(u64, u32)] {
+        self.hash_terms_in(None, text)
+    }
+
+    /// The same for a text in `language`, as [`super::each_term_in`] splits it.
+    pub fn hash_terms_in(&mut self, language: Option<Language>, text: &str) -> &mut [(u64, u32)] {
         self.counts.clear();
-        TermSplitter::new(&mut *self).text(text);
+        TermSplitter::new(&mut *self).in_language(language).text(text);
         &mut self.counts
     }
 }

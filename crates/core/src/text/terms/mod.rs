@@ -5,6 +5,9 @@
 //!   `--force`
 //! - scripts without spaces between words by pairs of characters
 //!
+//! In a text of another language that [`language`](super::language) recognises, its function words are left out, and
+//! words are also stemmed in that language.
+//!
 //! A query of only function words has no terms and is left to vector search.
 
 mod fold;
@@ -13,12 +16,15 @@ mod hasher;
 mod known_words;
 mod split;
 mod stem;
+mod stem_languages;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fold::is_unspaced;
+pub(crate) use fold::{fold, is_unspaced};
 pub use hash::hash;
 pub use hasher::TermHasher;
+
+use super::language::Language;
 
 /// The maximum length of a term in bytes. A longer term is cut and distinguished by a hash.
 pub const MAX_TERM_BYTES: usize = 64;
@@ -39,6 +45,11 @@ pub fn each_term(text: &str, take: impl FnMut(TextTerm<'_>)) {
     split::TermSplitter::new(take).text(text);
 }
 
+/// The same for a text in `language`; `None` is English. Words of another language come with the stems of both.
+pub fn each_term_in(language: Option<Language>, text: &str, take: impl FnMut(TextTerm<'_>)) {
+    split::TermSplitter::new(take).in_language(language).text(text);
+}
+
 /// The hashed terms of `text`, each with its word position.
 pub fn terms(text: &str) -> Vec<(u64, u32)> {
     let mut terms = Vec::with_capacity(text.len() / 8);
@@ -49,7 +60,7 @@ pub fn terms(text: &str) -> Vec<(u64, u32)> {
 /// True if a word is a stop word.
 pub fn is_stop(word: &str) -> bool {
     let mut plain = String::new();
-    fold::fold(word, &mut plain);
+    fold(word, &mut plain);
     let plain = plain.to_lowercase().replace('\'', "");
     known_words::lookup(&plain) == Some(known_words::KnownWord::Stop)
 }

@@ -11,8 +11,10 @@ use super::fold::{fold, is_joiner, is_unspaced, is_word};
 use super::hash::hash;
 use super::known_words::{KnownWord, lookup};
 use super::stem::stem;
+use super::stem_languages::stem_in;
 use super::{MAX_TERM_BYTES, TextTerm};
 use crate::text::byte_runs::count_leading;
+use crate::text::language::Language;
 
 /// The maximum length of a whole name. Of a longer one only the parts are emitted.
 const MAX_WHOLE_BYTES: usize = 256;
@@ -39,6 +41,8 @@ impl<F: FnMut(TextTerm<'_>)> TermSink for F {
 
 pub(super) struct TermSplitter<T> {
     take: T,
+    /// The language of the text, if it is not English.
+    language: Option<Language>,
     /// The number of running words so far.
     words: u32,
     /// The folded text between two blanks.
@@ -102,7 +106,19 @@ struct NameParts {
 
 impl<T: TermSink> TermSplitter<T> {
     pub(super) fn new(take: T) -> Self {
-        Self { take, words: 0, folded: String::new(), term: String::with_capacity(2 * MAX_TERM_BYTES) }
+        Self {
+            take,
+            language: None,
+            words: 0,
+            folded: String::new(),
+            term: String::with_capacity(2 * MAX_TERM_BYTES),
+        }
+    }
+
+    /// Splits a text of `language`, whose function words are left out and whose words are stemmed in both languages:
+    /// English names and terms stand in every text.
+    pub(super) fn in_language(self, language: Option<Language>) -> Self {
+        Self { language, ..self }
     }
 
     pub(super) fn text(&mut self, text: &str) {
@@ -121,7 +137,12 @@ impl<T: TermSink> TermSplitter<T> {
 
     /// Handles a word without inner structure, which is nearly all of prose.
     fn simple(&mut self, word: &str) {
-        if !self.take.is_cached(word, self.words) {
+        if let Some(language) = self.language {
+            self.term.clear();
+            self.term.push_str(word);
+            self.term.make_ascii_lowercase();
+            self.finish_foreign(language, self.words);
+        } else if !self.take.is_cached(word, self.words) {
             self.term.clear();
             self.term.push_str(word);
             self.term.make_ascii_lowercase();
@@ -335,7 +356,10 @@ impl<T: TermSink> TermSplitter<T> {
             return NameParts { parts: 1, telling: false, code: false };
         }
         if !(holds.any(NameFeatures::DIGIT) && is_code(&self.term)) {
-            let telling = self.finish_word(at);
+            let telling = match self.language.filter(|_| !of_many) {
+                Some(language) => self.finish_foreign(language, at),
+                None => self.finish_word(at),
+            };
             return NameParts { parts: 1, telling, code: false };
         }
         // `python3` is also indexed as `python`.
@@ -364,6 +388,21 @@ impl<T: TermSink> TermSplitter<T> {
             self.emit(&run[start..end], self.words, false);
         }
         self.words += count.div_ceil(2);
+    }
+
+    /// Emits the word in `term`, stemmed as English, and also stemmed in `language` if that differs.
+    fn finish_foreign(&mut self, language: Language, word: u32) -> bool {
+        if language.is_function_word(&self.term) {
+            return false;
+        }
+        let mut own = self.term.clone();
+        stem_in(language, &mut own);
+        let counted = self.finish_word(word);
+        if counted && own != self.term {
+            self.term = own;
+            return self.finish(word, false);
+        }
+        counted
     }
 
     /// Emits the word in `term`, stemmed, unless it is a stop word. Returns true if it was emitted.

@@ -67,6 +67,28 @@ fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
 }
 
 #[test]
+fn sto_11_vectors_name_the_vocabulary_of_every_language() {
+    let embedder = Embedder::new("one", EmbeddingModel::builtin());
+    let (space, own) = (embedder.space().model, embedder.model_name());
+    let other = space.strip_prefix(&own).and_then(|rest| rest.strip_prefix('+')).unwrap();
+    assert!(u64::from_str_radix(other, 16).unwrap() != 0, "{space}");
+}
+
+#[test]
+fn rec_01_a_query_is_read_in_its_language() {
+    let embedder = Embedder::new("one", EmbeddingModel::builtin());
+    let cosine = |one: &str, other: &str| {
+        let (one, other) = (embedder.query(one), embedder.query(other));
+        let dot: i32 =
+            one.steps.iter().zip(&other.steps).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum();
+        dot as f32 * one.scale * other.scale
+    };
+    let english = "Why does the backup fail at night?";
+    assert!(cosine("Warum schlägt das Backup in der Nacht fehl?", english) > 0.6);
+    assert!(cosine("Preise werden erst bei der Anzeige gerundet.", english) < 0.3);
+}
+
+#[test]
 fn sto_11_what_another_model_has_made_is_of_no_use() {
     let folder = tempfile::tempdir().unwrap();
     let index = RecallIndex::in_folder(folder.path().to_owned());

@@ -70,6 +70,8 @@ pub struct ModelInfo {
     pub max_tokens: usize,
     /// The pooling of token vectors.
     pub pooling: Pooling,
+    /// The languages that it reads besides English, as their codes.
+    pub languages: &'static [&'static str],
 }
 
 /// The damage of a model file.
@@ -338,12 +340,16 @@ impl ModelStore {
 static LOADED_MODELS: Mutex<Vec<(PathBuf, Vec<u8>, &'static EmbeddingModel<'static>)>> =
     Mutex::new(Vec::new());
 
+/// The languages of the multilingual vocabulary.
+const LANGUAGES: &[&str] = &["de", "es", "fr", "pt"];
+
 fn model_info(model: &EmbeddingModel<'_>) -> ModelInfo {
     ModelInfo {
         id: model.id().to_owned(),
         dim: model.dimension(),
         max_tokens: model.max_tokens(),
         pooling: model.pooling(),
+        languages: if model.multilingual_checksum().is_some() { LANGUAGES } else { &[] },
     }
 }
 

@@ -10,7 +10,7 @@ use rekindle_core::recall::document::Document;
 use rekindle_core::recall::windows::TextWindow;
 use rekindle_embed::{CrossEncoder, MAX_PASSAGE_TOKENS};
 
-use crate::index::IndexSnapshot;
+use crate::index::{IndexSnapshot, vocabulary_for};
 use crate::recall::search::SearchResults;
 
 /// The maximum size in bytes of a text to tokenize; a longer text is cut to the nearest window of the index.
@@ -37,7 +37,10 @@ pub fn passage(snapshot: &IndexSnapshot, found: &SearchResults, number: u32, doc
 
 /// The passages of a text for any prompt: all of its windows.
 pub fn windows(text: &str) -> impl Iterator<Item = &str> {
-    CrossEncoder::builtin().windows(text, MAX_PASSAGE_TOKENS).into_iter().map(|range| &text[range])
+    CrossEncoder::builtin()
+        .windows(vocabulary_for(text), text, MAX_PASSAGE_TOKENS)
+        .into_iter()
+        .map(|range| &text[range])
 }
 
 /// Cuts `searched`, whose first `name` bytes are the name of the memory, to a passage: the window of `part`
@@ -49,9 +52,11 @@ fn cut(searched: &str, name: usize, part: Option<TextWindow>, nearest: Option<Te
         part.map_or(0..text.len(), |part| part.start.saturating_sub(name)..part.end.saturating_sub(name));
     let Some(text) = text.get(part.clone()) else { return searched.to_owned() };
     // The end token of a passage is not part of the text.
-    let name_tokens = cross_encoder.passage(name_text).tokens() - 1;
+    // The language of the whole, because a name rarely tells.
+    let vocabulary = vocabulary_for(searched);
+    let name_tokens = cross_encoder.passage_as(vocabulary, name_text).tokens() - 1;
     let room = MAX_PASSAGE_TOKENS - name_tokens.min(MAX_NAME_TOKENS);
-    let windows = cross_encoder.windows(text, room);
+    let windows = cross_encoder.windows(vocabulary, text, room);
     let overlap = |window: &Range<usize>| {
         let Some(nearest) = nearest else { return 0 };
         let offset = name + part.start;
@@ -87,7 +92,10 @@ mod tests {
         for words in ["Colours", "queue", "by hand"] {
             let passage = read(nearest_to(words));
             assert!(passage.starts_with(NAME) && passage.len() < searched.len(), "{passage}");
-            assert!(CrossEncoder::builtin().passage(&passage).tokens() <= MAX_PASSAGE_TOKENS + 1);
+            assert!(
+                CrossEncoder::builtin().passage_as(vocabulary_for(&passage), &passage).tokens()
+                    <= MAX_PASSAGE_TOKENS + 1
+            );
         }
     }
 

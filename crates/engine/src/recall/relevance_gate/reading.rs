@@ -9,6 +9,7 @@ use rekindle_embed::{CrossEncoder, Passage};
 
 use super::pace::ReadingCost;
 use super::passage::windows;
+use crate::index::vocabulary_for;
 
 /// The use of the cross-encoder in a decision.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +60,12 @@ pub(super) fn read<Text: AsRef<str>>(
         _ => None,
     };
     let cross_encoder = CrossEncoder::builtin();
-    let prompt = cross_encoder.prompt(prompt);
+    let prompt = cross_encoder.prompt_as(vocabulary_for(prompt), prompt);
     let mut passages = passages.into_iter();
     let mut is_settled = false;
     while is_wanted(&found) {
         let some: Vec<Passage> =
-            passages.by_ref().take(THREADS).map(|text| cross_encoder.passage(text.as_ref())).collect();
+            passages.by_ref().take(THREADS).map(|text| passage_of(text.as_ref())).collect();
         let Some(tokens) = some.iter().map(|passage| prompt.tokens() + passage.tokens()).max() else { break };
         let start = Instant::now();
         if budget.as_ref().is_some_and(|(end, pace)| start + pace.estimate(tokens) > *end) {
@@ -84,15 +85,18 @@ pub(super) fn read<Text: AsRef<str>>(
     found
 }
 
+/// Tokenizes a passage in its language.
+fn passage_of(text: &str) -> Passage {
+    CrossEncoder::builtin().passage_as(vocabulary_for(text), text)
+}
+
 /// The log odds that each text answers the prompt, by its best window. It scores all of them, for callers
 /// that can wait.
 pub fn answer_log_odds(prompt: &str, texts: &[&str]) -> Vec<f64> {
     let cross_encoder = CrossEncoder::builtin();
-    let prompt = cross_encoder.prompt(prompt);
-    let passages: Vec<Vec<Passage>> = texts
-        .iter()
-        .map(|text| windows(text).map(|window| cross_encoder.passage(window)).collect())
-        .collect();
+    let prompt = cross_encoder.prompt_as(vocabulary_for(prompt), prompt);
+    let passages: Vec<Vec<Passage>> =
+        texts.iter().map(|text| windows(text).map(passage_of).collect()).collect();
     let mut scores = cross_encoder.score_batch(&prompt, &passages.concat(), THREADS).into_iter();
     let mut best_of =
         |count: usize| scores.by_ref().take(count).map(f64::from).fold(f64::NEG_INFINITY, f64::max);

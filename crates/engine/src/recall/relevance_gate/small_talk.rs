@@ -11,7 +11,7 @@ static MODEL_BYTES: &[u8] = include_bytes!("../../../../../models/everyday.rke")
 /// The margin by which a prompt looks like small talk; `None` for vectors of another model.
 pub fn small_talk_margin(embedder: Embedder<'_>, prompt: &str, vector: &QuantisedVector) -> Option<f64> {
     let machine =
-        SmallTalkClassifier::read(MODEL_BYTES).filter(|machine| machine.model() == embedder.space().model)?;
+        SmallTalkClassifier::read(MODEL_BYTES).filter(|machine| machine.model() == embedder.model_name())?;
     if vector.steps.len() != machine.width() {
         return None;
     }
@@ -147,6 +147,25 @@ mod tests {
             known.into_iter().filter(|text| remembered.is_nearly(text)).collect::<Vec<_>>(),
             Vec::<&str>::new()
         );
+    }
+
+    const LANGUAGES: [&str; 5] = [
+        include_str!("../../../../../eval/languages/de.jsonl"),
+        include_str!("../../../../../eval/languages/es.jsonl"),
+        include_str!("../../../../../eval/languages/fr.jsonl"),
+        include_str!("../../../../../eval/languages/pt.jsonl"),
+        include_str!("../../../../../eval/languages/xx.jsonl"),
+    ];
+
+    #[test]
+    fn b_06_translations_and_the_sets_in_other_languages_share_no_text() {
+        let asked = EvaluatedTexts::new(&LANGUAGES, "prompt");
+        assert!(asked.lengths.len() > 600);
+        let translations = lines(&training_data("translations.jsonl.gz"));
+        assert!(translations.len() > 5_000);
+        let prompts = translations.iter().filter(|row| row["type"] != "memory");
+        let shared = prompts.filter_map(|row| row["xx"].as_str()).filter(|prompt| asked.is_nearly(prompt));
+        assert_eq!(shared.collect::<Vec<_>>(), Vec::<&str>::new());
     }
 
     #[test]
