@@ -151,9 +151,9 @@ fn candidates_of(
     }
     let all = sentences_of(memory.text);
     let request = request(memory, &all);
-    let is_empty = |sentence: &&str| is_furniture(sentence);
-    let only_furniture = all.iter().skip(usize::from(request.is_some())).all(|sentence| is_empty(&sentence));
-    let told = all.iter().enumerate().filter(|(_, sentence)| only_furniture || !is_empty(sentence));
+    let only_furniture =
+        all.iter().skip(usize::from(request.is_some())).all(|sentence| is_furniture(sentence));
+    let told = all.iter().enumerate().filter(|(_, sentence)| only_furniture || !is_furniture(sentence));
     told.map(|(place, sentence)| {
         let start = sentence.as_ptr().addr().saturating_sub(memory.text.as_ptr().addr());
         let cosine = cosine_of(memory.near, start, start + sentence.len());

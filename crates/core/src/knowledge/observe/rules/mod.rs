@@ -44,7 +44,6 @@ use super::{ObservedSession, ObservedTopic};
 use crate::base::time::TimeZone;
 use crate::knowledge::statement::ClassifyFn;
 use crate::session::Message;
-use crate::vault::priority::Priority;
 use session_view::SessionView;
 
 pub use correction::{UserCorrection, corrections};
@@ -107,8 +106,6 @@ pub fn observe_with(
             .iter()
             .filter(|draft| (turn.from..turn.to).contains(&draft.at))
             .map(|draft| draft.finding_in(&view))
-            // The digest tells what has no more than a title.
-            .filter(|finding| finding.priority > Priority::Low || !narrative.contains(&finding.text))
             .filter(|finding| !finding.text.is_empty())
             .collect();
         ObservedTopic { day: turn.day(&view), narrative, findings }

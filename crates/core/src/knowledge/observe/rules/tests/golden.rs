@@ -71,6 +71,7 @@ fn ver_06_a_feature_with_a_correction_and_a_commit() {
             "# “Add a dark theme to the settings page”. I added hex colours for the dark theme. Changed web/theme.css.",
             "# “That's not correct, colours come from the design tokens, never from hex values”. Changed web/theme.css. Committed “Dark theme from design tokens”.",
             "🔴 (09:05) Correction user: That's not correct, colours come from the design tokens, never from hex values.",
+            "🟢 (09:13) Commit agent: Committed “Dark theme from design tokens”",
             "# ",
             "🟢 (09:15) Idea user: Later we should add a theme per tenant.",
             "task: none",
