@@ -1,5 +1,4 @@
 //! The multilingual vocabulary: texts in other languages next to English ones.
-#![expect(clippy::unwrap_used, reason = "a built-in model that cannot be read fails the test")]
 
 use rekindle_embed::{
     CrossEncoder, EmbeddingModel, EncoderScratch, Error, MultilingualWords, TextRole, TextVocabulary,

@@ -121,12 +121,18 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
             [("'a/b'", "a/b"), ("'ollama/qwen3:8b'", "ollama/qwen3:8b")]
         }
         "llm.provider" => [("'command'", "command"), ("'openai'", "openai")],
+        "engines.shared" => [("'redis'", "redis"), ("'embedded'", "embedded")],
+        "engines.redis.url" => [
+            ("'rediss://r.example:6379/1'", "rediss://r.example:6379/1"),
+            ("'redis://[::1]:1'", "redis://[::1]:1"),
+        ],
         "llm.anthropic.key_variable"
         | "llm.openai.key_variable"
         | "review.todoist.key_variable"
         | "review.todoist.secret_variable"
         | "review.telegram.key_variable"
         | "review.telegram.secret_variable"
+        | "engines.redis.password_variable"
         | "telemetry.otlp.headers_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
         "llm.command.arguments" | "ideas.research.arguments" => {
             [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")]

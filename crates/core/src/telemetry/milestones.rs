@@ -47,7 +47,7 @@ pub fn milestones(
     match before {
         None if after.agents.is_empty() => return lines,
         None => {
-            lines.push(line(KICKOFF, format!("{}, connected to {}", after.version, names(&after.agents))))
+            lines.push(line(KICKOFF, format!("{}, connected to {}", after.version, names(&after.agents))));
         }
         Some(before) => {
             if before.version != after.version {

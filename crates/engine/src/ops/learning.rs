@@ -81,14 +81,16 @@ pub struct SessionSummary {
 
 /// Lists the sessions of the last [`LEARNING_DAYS`], the newest first.
 pub fn session_list(db: &Database, now: Timestamp) -> Result<Vec<SessionSummary>, db::Error> {
-    let since = (now - SignedDuration::from_hours(24 * LEARNING_DAYS)).as_millisecond();
+    let since = now - SignedDuration::from_hours(24 * LEARNING_DAYS);
     let rows: Vec<(String, String, bool, i64)> = db.run(|connection| {
         connection
             .prepare(
                 "SELECT id, agent, state = 'open', last_seen FROM sessions WHERE last_seen >= ?1
                  ORDER BY last_seen DESC",
             )?
-            .query_map([since], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+            .query_map([since.as_millisecond()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?
             .collect()
     })?;
     let runs = runs_by_session(db, since)?;

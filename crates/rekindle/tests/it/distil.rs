@@ -427,7 +427,7 @@ fn a_model_that_is_down_is_asked_again_later() {
 #[test]
 fn rec_16_a_question_is_answered_with_citations_or_not_at_all() {
     let sandbox = sandbox();
-    crate::save(
+    save(
         &sandbox,
         "decision",
         "redis-ttl",
@@ -468,7 +468,10 @@ fn cap_21_no_hook_asks_a_model() {
         ("SessionStart", json!({"source": "startup"})),
         ("UserPromptSubmit", json!({"prompt": "when are the valves closed?"})),
         ("PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "stop the pump"}})),
-        ("PostToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "stop"}, "tool_response": "ok"})),
+        (
+            "PostToolUse",
+            json!({"tool_name": "Bash", "tool_input": {"command": "stop"}, "tool_response": "ok"}),
+        ),
         ("PreCompact", json!({"trigger": "auto"})),
         ("Stop", json!({"last_assistant_message": "The valves are closed.", "stop_hook_active": false})),
         ("SessionEnd", json!({"reason": "other"})),
