@@ -107,6 +107,8 @@ def measure_telemetry(empty, log_line, count=400):
 def main():
     program, empty = (str(pathlib.Path(place).resolve()) for place in sys.argv[1:3])
     sizes, count, out = option("--sizes", "80,1000,20000"), int(option("--prompts", "200")), option("--out", None)
+    # Measuring replaces the arguments.
+    log_line = option("--log-line", None)
     lines, missed = ["| memories | prompts | count | p50 | p90 | p95 |", "|---|---|---|---|---|---|"], []
     for size in map(int, sizes.split(",")):
         unit, rows = measure(program, empty, size, count)
@@ -116,7 +118,7 @@ def main():
             if kind == "all" and ratios[2] > MAX_P95_RATIO:
                 missed.append(f"{size:,} memories: p95 is {ratios[2]:.1f} x the empty program ({unit:.2f} ms), wanted {MAX_P95_RATIO:.0f} x")
             print(f"{size:,} memories, {kind}: p50 {ratios[0]:.1f} x, p95 {ratios[2]:.1f} x of {unit:.2f} ms", file=sys.stderr)
-    if log_line := option("--log-line", None):
+    if log_line:
         ratio = measure_telemetry(empty, str(pathlib.Path(log_line).resolve()))
         lines += ["", f"Telemetry costs a hook {ratio:.2f} x the empty program."]
         if ratio > MAX_TELEMETRY_RATIO:
