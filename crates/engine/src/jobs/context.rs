@@ -184,7 +184,7 @@ impl StageContext {
                 held.iter().try_for_each(|(name, token)| server.release(name, token).map(drop))
             };
             // A lock that stays on a server that is away expires within the hour.
-            self.ask_server(&mut db, release).unwrap_or_default();
+            self.ask_server(&mut db, release);
         }
         Ok(())
     }

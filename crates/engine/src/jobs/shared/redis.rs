@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use redis::{Client, Connection, ErrorKind, IntoConnectionInfo, RedisError, ServerErrorKind};
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::base::time::{Date, Timestamp, day};
 use rekindle_core::config::RedisSettings;
 use rekindle_core::vault::review::ProposalId;
@@ -123,8 +124,8 @@ impl RedisServer {
         let (sender, receiver) = mpsc::channel();
         let client = self.client.clone();
         std::thread::spawn(move || {
-            // Nobody waits for the answer any more if it is late.
-            sender.send(client.get_connection_with_timeout(CONNECT_TIMEOUT)).unwrap_or_default();
+            let answer = client.get_connection_with_timeout(CONNECT_TIMEOUT);
+            sender.send(answer).ignore_failure("nobody waits for an answer that is late");
         });
         let connection = match receiver.recv_timeout(CONNECT_TIMEOUT * 2) {
             Ok(connected) => connected.map_err(|error| self.failed(&error))?,

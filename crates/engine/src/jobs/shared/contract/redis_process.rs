@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 use rekindle_core::config::RedisSettings;
 
 use crate::jobs::shared::redis::RedisServer;
@@ -111,7 +112,7 @@ fn spawn(folder: &std::path::Path, port: u16, arguments: &[String]) -> Option<Ch
 
 impl Drop for RedisProcess {
     fn drop(&mut self) {
-        self.child.kill().unwrap_or_default();
-        self.child.wait().map(drop).unwrap_or_default();
+        self.child.kill().ignore_failure("it may have ended by itself");
+        self.child.wait().ignore_failure("it is gone either way");
     }
 }
