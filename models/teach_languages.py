@@ -28,6 +28,8 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
+from packed_model import PackedModel
+
 HERE = pathlib.Path(__file__).resolve().parent
 WIDTH, HEADS, INNER, ENGLISH = 384, 12, 1536, 30522
 CLS, SEP, UNK = 101, 102, 100
@@ -97,25 +99,13 @@ class Vocabulary:
 
 
 def read_model(path):
-    """Reads an embedder or a cross-encoder in the order of crates/embed/src/layout.rs."""
-    file, at = path.read_bytes(), 512
-    number = lambda place: int.from_bytes(file[32 + 4 * place:36 + 4 * place], "little")
-    layers, vocabulary, positions, slots, spelling = (number(place) for place in (1, 4, 5, 14, 15))
-
-    def take(*shape, of=np.float32):
-        nonlocal at
-        start, count = -(-at // 64) * 64, int(np.prod(shape))
-        at = start + count * np.dtype(of).itemsize
-        return np.frombuffer(file, of, count, start).reshape(shape)
-
-    def linear(outputs, inputs):
-        steps = take(outputs // 64, inputs // 4, 64, 4, of=np.int8).transpose(0, 2, 1, 3).reshape(outputs, inputs)
-        scale, _, bias = take(outputs), take(outputs, of=np.int32), take(outputs)
-        return steps * scale[:, None], bias.copy()
-
+    """Reads an embedder or a cross-encoder."""
+    file = PackedModel(path)
+    take, linear = file.take, file.linear
+    layers, vocabulary, positions, slots, spelling = file.numbers(1, 4, 5, 14, 15)
     norm = lambda: (take(WIDTH).copy(), take(WIDTH).copy())
     model = {}
-    if file.startswith(b"RKEMBED\n"):
+    if file.bytes.startswith(b"RKEMBED\n"):
         take(slots, of=np.uint32)
         ends, spelled = take(vocabulary + 1, of=np.uint32), bytes(take(spelling, of=np.uint8))
         model["pieces"] = [spelled[start:end].decode() for start, end in zip(ends, ends[1:])]
@@ -130,9 +120,9 @@ def read_model(path):
         context = linear(WIDTH, WIDTH), norm()
         model["layers"].append({"qkv": qkv, "context": context[0], "attention_norm": context[1],
                                 "up": linear(INNER, WIDTH), "down": linear(WIDTH, INNER), "norm": norm()})
-    if file.startswith(b"RKREADS\n"):
+    if file.bytes.startswith(b"RKREADS\n"):
         model["second"], model["verdict"] = take(WIDTH).copy(), (take(1, WIDTH).copy(), take(1).copy())
-    assert at == len(file), f"{path} is longer than it should be"
+    file.end()
     return model
 
 

@@ -25,6 +25,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from packed_model import PackedModel
+
 HERE = pathlib.Path(__file__).resolve().parent
 WIDTH, HEADS, INNER, WORDS = 384, 12, 1536, 30522
 CLS, SEP = 101, 102
@@ -80,22 +82,11 @@ def unpack(path):
 
 
 def read_embedder(path):
-    """Reads the tensors of an embedder's file by their published names, in the order of crates/embed/src/layout.rs."""
-    file, at = path.read_bytes(), 512
-    number = lambda place: int.from_bytes(file[32 + 4 * place:36 + 4 * place], "little")
-    layers, vocabulary, positions, slots, spelling = (number(place) for place in (1, 4, 5, 14, 15))
-
-    def take(*shape, of=np.float32):
-        nonlocal at
-        start, count = -(-at // 64) * 64, int(np.prod(shape))
-        at = start + count * np.dtype(of).itemsize
-        return np.frombuffer(file, of, count, start).reshape(shape)
-
-    def linear(outputs, inputs):
-        steps = take(outputs // 64, inputs // 4, 64, 4, of=np.int8).transpose(0, 2, 1, 3).reshape(outputs, inputs)
-        scale, _, bias = take(outputs), take(outputs, of=np.int32), take(outputs)
-        return {"weight": steps * scale[:, None], "bias": bias.copy()}
-
+    """Reads the tensors of an embedder's file by their published names."""
+    file = PackedModel(path)
+    take = file.take
+    linear = lambda outputs, inputs: dict(zip(("weight", "bias"), file.linear(outputs, inputs)))
+    layers, vocabulary, positions, slots, spelling = file.numbers(1, 4, 5, 14, 15)
     norm = lambda: {"weight": take(WIDTH), "bias": take(WIDTH)}
     take(slots, of=np.uint32), take(vocabulary + 1, of=np.uint32), take(spelling, of=np.uint8)
     scale = take(vocabulary)
@@ -110,7 +101,7 @@ def read_embedder(path):
         sizes = {"context": (WIDTH, WIDTH), "up": (INNER, WIDTH), "down": (WIDTH, INNER)}
         for own, name in PARTS.items():
             parts[f"encoder.layer.{layer}.{name}"] = linear(*sizes[own]) if own in sizes else norm()
-    assert at == len(file), f"{path} is longer than it should be"
+    file.end()
     return {f"{name}.{end}": np.array(value) for name, ends in parts.items() for end, value in ends.items()}
 
 
