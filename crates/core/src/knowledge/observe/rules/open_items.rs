@@ -2,11 +2,12 @@
 
 use super::draft::FindingDraft;
 use super::notes;
+use super::one_offs::is_one_off;
 use super::output::CallState;
 use super::person_sentences;
 use super::sentence_verdict;
 use super::session_view::SessionView;
-use super::statements::{OPEN_PREFIX, clean};
+use super::statements::{OPEN_PREFIX, clean, preceding_topic};
 use crate::base::provenance::Origin;
 use crate::base::provenance::StatementStrength;
 use crate::base::time::day;
@@ -15,6 +16,7 @@ use crate::session::notes::{DONE_STEP_PREFIX, NoteFileKind, OPEN_STEP_PREFIX, ST
 use crate::text::normalise::normalise;
 use crate::text::phrases::{contains_dense, content, has, line};
 use crate::text::sentences;
+use crate::text::sentences::split_phrases;
 use crate::vault::priority::Priority;
 
 /// The number of final user messages that can postpone work: an earlier "later" means later in the session.
@@ -42,6 +44,19 @@ const NOT_LATER_WORDS: &str = "\
 until tomorrow | see you tomorrow | guten morgen | bis morgen | heute morgen | esta mañana | por la mañana | de la mañana | hasta mañana | à demain
 até amanhã | as of tomorrow | by tomorrow";
 
+/// Words with which users take a task upon themselves. With "for now" it is nothing for the agent to continue.
+const OWN_TASK_WORDS: &str = "\
+i'm going to | im going to | i am going to | i'll | i will | i do it | i do that | myself
+mache ich | mach ich | erledige ich | ich mache | ich schreibe | ich kümmere
+lo hago yo | ya lo hago | lo haré | me encargo | je m'en occupe | je le fais | je le ferai | eu faço | eu trato";
+/// Words around a postponed task that do not name it.
+const POSTPONING_WORDS: &str = "\
+we'll | we're | i'll | it'll | let's | lets | leave | do | finish | get | see | look | continue | pick | rest | later | tomorrow | monday | next | week | time | session | day | another
+lass | lassen | machen | mach | sehen | schauen | weiter | rest | morgen | montag | nächste | nächsten | nächstes | woche | mal | später
+dejamos | deja | vemos | seguimos | hacemos | resto | mañana | lunes | próxima | semana | vez | sesión | tarde
+verra | voit | fait | fera | finit | laisse | reste | demain | lundi | semaine | prochaine | fois | tard
+vemos | deixa | continuamos | fazemos | resto | amanhã | segunda | próxima | semana | vez | tarde";
+
 /// The tasks postponed at the end of the session, and open items of its lists.
 pub(super) fn open_item_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
     let mut drafts = Vec::new();
@@ -66,9 +81,16 @@ fn put_off(view: &SessionView<'_>, at: usize, sentence: &str) -> Option<FindingD
         || sentences::asks_or_quotes(&folded)
         || has(&folded, NOT_LATER_WORDS)
         || content(text).len() < MIN_WORDS
+        || is_one_off(text) && has(&folded, OWN_TASK_WORDS)
     {
         return None;
     }
+    // "We'll see next week" names no task: the agent's last words do, or nothing is open.
+    let topic = match names_task(text) {
+        true => None,
+        false => Some(preceding_topic(view, at)?),
+    };
+    let about = topic.map(|topic| format!(" (about: {topic})")).unwrap_or_default();
     let date = view.day(&view.messages[at]).filter(|_| tomorrow).and_then(|today| today.tomorrow().ok());
     let date = date.map(|date| format!(" (meaning {})", day(date))).unwrap_or_default();
     Some(FindingDraft {
@@ -81,10 +103,15 @@ fn put_off(view: &SessionView<'_>, at: usize, sentence: &str) -> Option<FindingD
         perhaps_everywhere: false,
         ends: false,
         topic: None,
-        text: format!("{OPEN_PREFIX}{text}{date}"),
+        text: format!("{OPEN_PREFIX}{text}{date}{about}"),
         at,
         messages: vec![at],
     })
+}
+
+/// True if a postponing sentence says what is postponed.
+fn names_task(text: &str) -> bool {
+    content(text).iter().any(|word| split_phrases(POSTPONING_WORDS).all(|known| known != word))
 }
 
 /// Items added to a to-do file and not ticked since.

@@ -296,12 +296,20 @@ fn topic(view: &SessionView<'_>, message: &PersonMessage, sentence: &PersonSente
         .next_back()
         .map(str::to_owned);
     // A one-off would return with the statement.
-    let topic = in_message.filter(|topic| content(topic).len() >= 2 && !is_one_off(topic)).or_else(|| {
-        let before = agent_before(view, sentence.at);
-        let last = sentences::lines(before).into_iter().rev().find(|line| content(line).len() >= 2)?;
-        sentences::split_sentences(last).pop().map(str::to_owned)
-    })?;
-    (!is_one_off(&topic)).then(|| crate::text::phrases::line(&strip_markdown(&topic), MAX_TOPIC_CHARS))
+    let own = in_message.filter(|topic| content(topic).len() >= 2 && !is_one_off(topic));
+    own.map(|topic| topic_line(&topic)).or_else(|| preceding_topic(view, sentence.at))
+}
+
+/// The topic of the user's message at `at`: the last sentence of the agent's words before it.
+pub(super) fn preceding_topic(view: &SessionView<'_>, at: usize) -> Option<String> {
+    let before = agent_before(view, at);
+    let last = sentences::lines(before).into_iter().rev().find(|line| content(line).len() >= 2)?;
+    let topic = sentences::split_sentences(last).pop()?;
+    (!is_one_off(topic)).then(|| topic_line(topic))
+}
+
+fn topic_line(topic: &str) -> String {
+    crate::text::phrases::line(&strip_markdown(topic), MAX_TOPIC_CHARS)
 }
 
 /// A sentence without its lead-in: "no,", "ok but", "btw", "I told you:".

@@ -182,6 +182,27 @@ fn obs_07_postponed_work_has_its_time_and_target_day() {
 }
 
 #[test]
+fn obs_06_postponed_work_names_its_task() {
+    let after = |answer: &str, sentence: &str| {
+        let session = SessionScript::new().user("check staging").agent(answer).user(sentence).agent("Fine.");
+        kept(&session, FindingKind::Work)
+    };
+    let stale = "Staging still answers 0, it runs on the old index.";
+    for sentence in
+        ["we'll get to that another day", "on verra ça la semaine prochaine", "das machen wir nächste Woche"]
+    {
+        let named = format!("Open: {sentence} (about: Staging still answers 0, it runs on the old index.)");
+        assert_eq!(after(stale, sentence), [named]);
+        assert_eq!(after("", sentence), Vec::<String>::new(), "nothing that it could mean: {sentence}");
+    }
+    assert_eq!(after(stale, "the es locale comes next week"), ["Open: the es locale comes next week"]);
+    let theirs = "leave the changelog for now, I'm going to write it on monday in one go";
+    assert_eq!(after(stale, theirs), Vec::<String>::new());
+    let shared = "leave the es locale for now, we add it next week";
+    assert_eq!(after(stale, shared), [format!("Open: {shared}")]);
+}
+
+#[test]
 fn obs_06_items_of_a_list_stay_open_until_they_are_ticked() {
     let session = SessionScript::new()
         .user("write down what is left")
