@@ -100,6 +100,8 @@ mod undo;
 #[cfg(unix)]
 mod web;
 #[cfg(unix)]
+mod web_actions;
+#[cfg(unix)]
 mod web_pages;
 mod week;
 mod weekly;
