@@ -9,7 +9,7 @@
 //! - `scan`, `scan_cache`, `find`: listing, and lookup by id, path or slug
 //! - `synced`: detects other machines that share the vault
 //! - `undo`: undoes changes
-//! - `week_page`: the page of a week
+//! - `week_page`, `home_notes`: derived notes: the page of a week, and notes for note apps
 //! - [`sources`]: the notes that recall reads
 
 mod amend;
@@ -18,6 +18,7 @@ mod documents;
 mod entries;
 mod error;
 mod find;
+mod home_notes;
 mod inbox;
 mod incubator;
 pub(crate) mod journal;
@@ -50,6 +51,7 @@ pub use documents::{
 };
 pub use entries::{Edited, EvolvedEntry, NewEntry, SavedEntry};
 pub use error::Error;
+pub use home_notes::GeneratedNoteOutcome;
 pub use inbox::{KeepRequest, ShelveResult, ShelvedEntry};
 pub use incubator::{MovedIdea, OverdueIdea};
 pub use journal::{ChangeOutcome, ChangeRecord};

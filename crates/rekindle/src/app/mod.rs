@@ -12,6 +12,7 @@ pub(crate) mod feedback;
 pub(crate) mod forget;
 pub(crate) mod gate;
 pub(crate) mod health;
+pub(crate) mod home_notes;
 pub(crate) mod inbox;
 pub(crate) mod insight;
 pub(crate) mod inspect;

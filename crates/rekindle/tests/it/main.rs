@@ -64,6 +64,7 @@ mod models;
 mod month_of_use;
 #[cfg(unix)]
 mod notices;
+mod obsidian;
 mod otel;
 #[cfg(unix)]
 mod plugin;
