@@ -143,7 +143,8 @@ fn r_15_a_line_that_takes_the_place_of_another_holds_where_that_one_held() {
     sandbox.rekindle(&["approve", &id]).run().ok();
     let lines = memory(&sandbox);
     assert!(
-        lines.contains("~~Use npm.~~ (superseded") && lines.contains(&format!("Use pnpm. <!-- {id}")),
+        lines.contains("~~Use npm.~~ (superseded")
+            && lines.contains(&format!("Use pnpm. <!-- user --> ^{id}")),
         "{lines}"
     );
     sandbox.rekindle(&["undo", &id]).run().ok();
