@@ -94,6 +94,17 @@ impl Vault {
         }
     }
 
+    /// The person's versions of derived notes that were kept as copies.
+    pub fn derived_note_copies(&self) -> Vec<PathBuf> {
+        let folders = [self.folder().to_owned(), self.folder().join(layout::PROJECT_NOTES)];
+        let items = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        let is_copy = |file: &PathBuf| {
+            let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with("Rekindle") && layout::is_conflict_copy(name)
+        };
+        items.filter_map(|item| Some(item.ok()?.path())).filter(is_copy).collect()
+    }
+
     /// Removes the note of a project without memories, if it holds nothing of the person. Returns true if it is gone.
     pub fn remove_generated_note(&self, path: &VaultPath, now: &Zoned) -> Result<bool, Error> {
         let place = ChangedFile::vault(path.clone());

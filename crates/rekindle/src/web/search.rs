@@ -76,7 +76,7 @@ fn form(fields: &RequestFields, values: &FilterValues) -> Markup {
         form #search-form action="search" method="get" role="search" {
             div.search-line {
                 label.unseen for="q" { "Question or keywords" }
-                input #q type="search" name="q" value=[fields.get("q")] autocomplete="off" spellcheck="false"
+                input #q type="search" name="q" value=[fields.get("q").map(clean)] autocomplete="off" spellcheck="false"
                     placeholder="What do you want to know?" autofocus[fields.get("q").is_none()];
                 button.main type="submit" { "Search" }
             }
@@ -113,7 +113,7 @@ fn form(fields: &RequestFields, values: &FilterValues) -> Markup {
                     }
                 }
                 label { "Since"
-                    input type="text" name="since" value=[fields.get("since")] placeholder="7d, 2026-11-01";
+                    input type="text" name="since" value=[fields.get("since").map(clean)] placeholder="7d, 2026-11-01";
                 }
             }
             label.check {
