@@ -284,7 +284,7 @@ fn r_15_a_struck_line_keeps_its_scope() {
     assert_eq!(
         change.text,
         "## Patterns\n- (2026-01-01) ~~Use npm (project: payments)~~ (superseded 2026-11-15) <!-- p-20260101-001 user -->\n\
-         - (2026-11-15) Use pnpm (project: payments) <!-- p-20261115-001 user -->\n"
+         - (2026-11-15) Use pnpm (project: payments) <!-- user --> ^p-20261115-001\n"
     );
     let by_hand = "## Patterns\n- ~~Use npm~~ (superseded 2026-11-15) (project: payments)\n";
     for text in [change.text.as_str(), by_hand] {
