@@ -1,218 +1,291 @@
 #!/usr/bin/env python3
-"""The checks of scripts/web-browser.sh. Usage: browser.py PROGRAM CHROMIUM [--shots DIR]"""
+"""The checks of scripts/web-browser.sh. Usage: browser.py PROGRAM CHROMIUM [--axe FILE] [--shots DIR] [--docs DIR]"""
 import argparse
-import base64
-import json
+import http.client
 import os
+import pathlib
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+import urllib.parse
 
-PAGES = ["today", "search", "search?q=which+port+does+staging+use", "memory?id=staging", "edit?id=staging",
-         "forget?id=staging", "review", "sessions", "runs", "insight", "settings"]
-VIEWS = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
-CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0"]
+import home as scratch
+import note_picture
+from chromium import OPTIONS, Tab
 
-# What assistive technology needs, checked in the page itself. Returns a list of sentences.
+SESSION = "00000003-0000-4000-8000-000000000000"
+PAGES = ["today", "search", "search?q=which+port+does+staging+use&anyway=1", "memory?id=staging-port", "memory?id=m-444444444444",
+         "memory?id=invoice-rounding", "edit?id=editor", "forget?id=editor", "review", "sessions", f"session?id={SESSION}", "runs", "insight",
+         "settings", "setting?name=recall.k", "memory?id=nothing"]
+VIEWS = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light"), "phone-dark": (390, 844, "dark")}
+# The pictures in the documentation: page, view, height.
+PICTURES = {"today": ("today", 820), "search": ("search?q=which+port+does+staging+use&anyway=1", 900),
+            "memory": ("memory?id=invoice-rounding", 980), "review": ("review", 900)}
+
+# What axe-core does not check. Returns a list of sentences.
 AUDIT = r"""(() => {
   const wrong = [];
-  const seen = new Set();
-  for (const part of document.querySelectorAll("[id]")) {
-    if (seen.has(part.id)) wrong.push(`two parts have the id ${part.id}`);
-    seen.add(part.id);
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push(`wider than the window: ${document.documentElement.scrollWidth}`);
+  for (const part of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
+    const box = part.getBoundingClientRect();
+    if (innerWidth < 500 && part.matches("button, select, input[type=text], input[type=search]") && part.checkVisibility()
+        && !part.closest(".unseen") && box.height > 0 && box.height < 24)
+      wrong.push(`too small to touch (${box.height}): ${part.outerHTML.slice(0, 90)}`);
   }
-  const name = (part) => (part.getAttribute("aria-label") || part.textContent || part.getAttribute("title") || "").trim();
-  for (const part of document.querySelectorAll("a[href], button, summary"))
-    if (!name(part)) wrong.push(`no name: ${part.outerHTML.slice(0, 90)}`);
-  for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
-    if (!field.labels.length && !field.getAttribute("aria-label")) wrong.push(`no label: ${field.outerHTML.slice(0, 90)}`);
-  if (document.querySelectorAll("h1").length !== 1) wrong.push("not exactly one h1");
-  if (!document.documentElement.lang) wrong.push("no language");
-  for (const part of document.querySelectorAll("[aria-labelledby]"))
-    if (!document.getElementById(part.getAttribute("aria-labelledby"))) wrong.push("a label is missing");
   for (const part of document.querySelectorAll("svg[role=img]"))
     if (!part.querySelector("title")) wrong.push("a plot has no words");
-  if (document.documentElement.scrollWidth > innerWidth) wrong.push(`wider than the window: ${document.documentElement.scrollWidth}`);
-  const rgb = (text) => (text.match(/[\d.]+/g) || []).map(Number);
-  const light = (text) => rgb(text).slice(0, 3).map((c) => c / 255)
-    .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
-  const behind = (part) => {
-    for (let at = part; at; at = at.parentElement) {
-      const colour = rgb(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] > 0.9) return getComputedStyle(at).backgroundColor;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (words.nextNode()) {
-    const part = words.currentNode.parentElement;
-    if (!words.currentNode.textContent.trim() || part.closest("svg, script, .unseen, [hidden]") || !part.offsetParent) continue;
-    const [a, b] = [light(getComputedStyle(part).color), light(behind(part))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) wrong.push(`contrast ${ratio.toFixed(2)}: ${words.currentNode.textContent.trim().slice(0, 40)}`);
-  }
+  if (document.querySelectorAll("h1").length !== 1) wrong.push("not exactly one h1");
   return [...new Set(wrong)];
 })()"""
 
-
-class Tab:
-    """A tab of Chromium, spoken to over its debugging socket."""
-
-    def __init__(self, port):
-        tabs = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=20))
-        address = next(tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page")
-        host, path = address.removeprefix("ws://").split("/", 1)
-        self.socket = socket.create_connection(tuple(host.split(":")), timeout=30)
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
-        self.rest = b""
-        while b"\r\n\r\n" not in self.rest:
-            self.rest += self.socket.recv(4096)
-        self.rest = self.rest.split(b"\r\n\r\n", 1)[1]
-        self.number, self.problems = 0, []
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-
-    def take(self, count):
-        while len(self.rest) < count:
-            more = self.socket.recv(1 << 16)
-            if not more:
-                raise SystemExit("Chromium closed the connection")
-            self.rest += more
-        taken, self.rest = self.rest[:count], self.rest[count:]
-        return taken
-
-    def receive(self):
-        text = b""
-        while True:
-            first, second = self.take(2)
-            length = second & 127
-            if length > 125:
-                length = struct.unpack(">H" if length == 126 else ">Q", self.take(2 if length == 126 else 8))[0]
-            text += self.take(length)
-            if first & 128:
-                return json.loads(text)
-
-    def call(self, method, **parameters):
-        self.number += 1
-        message = json.dumps({"id": self.number, "method": method, "params": parameters}).encode()
-        mask, size = os.urandom(4), len(message)
-        head = bytes([129]) + (bytes([128 | size]) if size < 126 else bytes([254]) + struct.pack(">H", size))
-        self.socket.sendall(head + mask + bytes(byte ^ mask[at % 4] for at, byte in enumerate(message)))
-        while True:
-            answer = self.receive()
-            if answer.get("method") == "Runtime.exceptionThrown":
-                self.problems.append(str(answer["params"]["exceptionDetails"].get("text")))
-            if answer.get("method") == "Log.entryAdded" and answer["params"]["entry"]["level"] == "error":
-                self.problems.append(answer["params"]["entry"]["text"])
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise SystemExit(f"{method}: {answer['error']}")
-                return answer["result"]
-
-    def evaluate(self, script):
-        return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
-
-    def until(self, script, what):
-        for _ in range(150):
-            if self.evaluate(script):
-                return
-            time.sleep(0.1)
-        raise SystemExit(f"FAILED   {what}: {self.evaluate('document.body.innerText.slice(0, 400)')}")
-
-    def visit(self, address):
-        self.call("Page.navigate", url=address)
-        self.until("document.readyState === 'complete'", address)
-
-    def press(self, key):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" and len(key) == 1 else "")
-        time.sleep(0.15)
+AXE = """axe.run(document, {resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+  .then((found) => found.violations.map((one) => `${one.id}: ${one.help}: ` + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)
+    + " " + (node.any[0]?.message ?? "")).join(" | ")))"""
 
 
-def run(program, home, *arguments):
-    """Runs a command as a person at a terminal does."""
-    line = " ".join([f"'{program}'", *("'" + argument.replace("'", "'\\''") + "'" for argument in arguments)])
-    subprocess.run(["script", "-qec", line, "/dev/null"], env=environment(home), stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, check=True, timeout=120)
-
-
-def environment(home):
-    return {"PATH": os.environ["PATH"], "HOME": home, "REKINDLE_HOME": home + "/.rekindle", "TZ": "UTC", "LANG": "C.UTF-8",
-            "REKINDLE_INDEX_BACKGROUND": "false", "REKINDLE_CAPTURE_BACKGROUND": "false"}
-
-
-def fill(program, home):
-    # At a terminal it would ask questions.
-    subprocess.run([program, "init", "--name", "Ada"], env=environment(home), stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120)
-    run(program, home, "save", "fix", "staging", "--body", "Staging listens on port 5433, see [[editor]].")
-    run(program, home, "save", "preference", "editor", "--body", "Four spaces, never tabs. <script>alert(1)</script>")
-    for number in range(4):
-        run(program, home, "save", "fact", f"pump-{number}", "--body", f"Pump {number} needs postgres and billing.")
-
-
-def check(tab, base, shots):
-    wrong = 0
+def check(tab, base, options):
+    wrong, axe = 0, None
+    if options.axe:
+        axe = pathlib.Path(options.axe).read_text()
     for page in PAGES:
         for view, (width, height, scheme) in VIEWS.items():
-            tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=view == "phone")
-            tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            tab.view(width, height, scheme)
             tab.visit(base + page)
-            found = tab.evaluate(AUDIT) + tab.problems
+            # A page that is not there is an error for the browser's log.
+            found = tab.evaluate(AUDIT) + [text for text in tab.problems if "nothing" not in page]
             tab.problems = []
+            # The last details are checked open too: what is folded away has to be readable.
+            tab.evaluate("document.querySelectorAll('details').forEach((part) => part.setAttribute('open', ''))")
+            if axe:
+                tab.evaluate(axe)
+                found += tab.evaluate(AXE, wait=True)
+            found += tab.evaluate(AUDIT)
             wrong += len(found)
-            for sentence in found:
+            for sentence in sorted(set(found)):
                 print(f"FAILED   {page} ({view}): {sentence}")
-            if shots:
-                size = tab.call("Page.getLayoutMetrics")["cssContentSize"]
-                clip = {"x": 0, "y": 0, "width": width, "height": min(max(size["height"], 600), 2400), "scale": 1}
-                picture = tab.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
-                name = page.split("?")[0] + ("-hits" if "?q" in page else "")
-                with open(os.path.join(shots, f"{name}-{view}.png"), "wb") as file:
-                    file.write(base64.b64decode(picture["data"]))
-    print(f"{'FAILED' if wrong else 'PASSED'}   {len(PAGES)} pages in {len(VIEWS)} views")
+            if options.shots:
+                tab.visit(base + page)
+                name = page.replace("?", "-").replace("=", "-").split("&")[0][:40].replace("+", "_")
+                size = min(max(tab.height(), 600), 3000)
+                (pathlib.Path(options.shots) / f"{name}-{view}.png").write_bytes(tab.picture(width, size))
+    what = "with axe-core" if axe else "without axe-core"
+    print(f"{'FAILED' if wrong else 'PASSED'}   {len(PAGES)} pages in {len(VIEWS)} views, {what}")
     return wrong
 
 
 def keyboard(tab, base):
+    """Everything by keys alone: no mouse, and nothing focused by the test."""
+    tab.view(*VIEWS["light"])
     tab.visit(base + "today")
+    tab.press("Tab")
+    tab.until("document.activeElement.matches('.skip')", "the first Tab leads to the content")
+    tab.press("Enter")
+    tab.until("location.hash === '#main'", "Enter skips to the content")
+    # Each thing that Tab reaches shows where it is.
+    for _ in range(25):
+        tab.press("Tab")
+        seen = tab.evaluate("(() => { const at = document.activeElement; if (at === document.body) return 'body';"
+                            " const style = getComputedStyle(at); return style.outlineStyle === 'none' && at.id !== 'main'"
+                            " ? at.outerHTML.slice(0, 90) : ''; })()")
+        if seen == "body":
+            break
+        if seen:
+            raise SystemExit(f"FAILED   no visible focus: {seen}")
     tab.press("/")
-    tab.until("location.pathname.endsWith('/search')", "the key / opens the search")
-    tab.evaluate("document.querySelector('input[type=search]').focus()")
+    tab.until("location.pathname.endsWith('/search') && document.readyState === 'complete'", "the key / opens the search")
+    tab.until("document.activeElement.matches('input[type=search]')", "the field is ready for typing")
     for letter in "staging":
         tab.press(letter)
     tab.until("document.getElementById('results').innerText.includes('5433')", "typing searches")
     tab.until("location.search.includes('q=staging')", "the address follows")
     tab.press("Escape")
     tab.press("i")
-    tab.until("location.pathname.endsWith('/insight')", "the key i opens Insight")
-    tab.visit(base + "memory?id=pump-1")
-    tab.evaluate("document.querySelector('a[href^=\"forget\"]').focus()")
-    tab.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
-    tab.until("location.pathname.endsWith('/forget')", "a link opens with Enter")
-    tab.evaluate("document.querySelector('button.danger').focus()")
-    tab.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    tab.until("location.pathname.endsWith('/insight') && document.readyState === 'complete'", "the key i opens Insight")
+    tab.press("r")
+    tab.until("location.pathname.endsWith('/review') && document.readyState === 'complete'", "the key r opens the review")
+    tab.press("j")
+    first = tab.evaluate("document.activeElement.closest('[data-card]')?.id")
+    tab.press("j")
+    second = tab.evaluate("document.activeElement.closest('[data-card]')?.id")
+    tab.press("k")
+    if not first or first == second or tab.evaluate("document.activeElement.closest('[data-card]')?.id") != first:
+        raise SystemExit(f"FAILED   j and k move between cards: {first} {second}")
+    tab.press("x")
+    tab.until("document.getElementById('bulk').innerText.includes('1 selected')", "the key x selects")
+    tab.press("x")
+    tab.press("r")
+    tab.until(f"document.querySelector('.notice')?.innerText.includes('{first}') || !document.getElementById('{first}')", "the key r rejects")
+    tab.until(f"document.readyState === 'complete' && !document.querySelector('[data-card]#{first}')", "the card is gone")
+    tab.press("j")
+    tab.press("a")
+    tab.until(f"document.readyState === 'complete' && !document.querySelector('[data-card]#{second}')", "the key a approves")
+    tab.visit(base + "memory?id=editor")
+    reach(tab, "a[href^=\"forget\"]")
+    tab.press("Enter")
+    tab.until("location.pathname.endsWith('/forget') && document.readyState === 'complete'", "a link opens with Enter")
+    reach(tab, "button.danger")
+    tab.press("Enter")
     tab.until("document.body.innerText.includes('Forgotten.')", "a memory is forgotten with Enter")
+    tab.visit(base + "setting?name=recall.k")
+    reach(tab, "#value")
+    tab.call("Input.dispatchKeyEvent", type="keyDown", key="a", code="KeyA", windowsVirtualKeyCode=65, modifiers=2)
+    tab.press("4")
+    tab.press("Enter")
+    tab.until("document.body.innerText.includes('Saved recall.k')", "a setting is changed by keys")
     if tab.problems:
         raise SystemExit(f"FAILED   {tab.problems}")
-    print("PASSED   search, pages and a decision by keyboard alone")
+    print("PASSED   search, pages, the review, a setting and forgetting by keyboard alone")
+
+
+def reach(tab, selector):
+    for _ in range(60):
+        if tab.evaluate(f"document.activeElement.matches('{selector}')"):
+            return
+        tab.press("Tab")
+    raise SystemExit(f"FAILED   Tab does not reach {selector}")
+
+
+def together(tab, base, program, home):
+    """A decision in the terminal, in REVIEW.md and on the page is seen by the others within a second or so."""
+    review = pathlib.Path(home) / ".rekindle/vault/MemoryVault/REVIEW.md"
+    tab.visit(base + "review")
+    cards = tab.evaluate("[...document.querySelectorAll('[data-card]')].map((card) => card.id)")
+    if len(cards) < 2:
+        raise SystemExit(f"FAILED   too few proposals are left to decide on: {cards}")
+    seen = []
+    for act in (lambda: scratch.run(program, home, "reject", cards[0]), lambda: tick(review, cards[1])):
+        act()
+        began = time.monotonic()
+        tab.until(f"!document.querySelector('[data-card]#{cards[len(seen)]}')", "the open page shows the decision")
+        seen.append(time.monotonic() - began)
+    print(f"PASSED   an open page shows a decision of the terminal after {seen[0]:.1f} s and of REVIEW.md after {seen[1]:.1f} s")
+
+
+def tick(review, proposal):
+    text = review.read_text()
+    ticked = text.replace(f"- [ ] `{proposal}`", f"- [x] `{proposal}`")
+    if ticked == text:
+        raise SystemExit(f"FAILED   {proposal} is not on REVIEW.md")
+    review.write_text(ticked)
+
+
+def attacks(tab, base):
+    """What other sites try, in a real browser and by hand."""
+    parts = urllib.parse.urlsplit(base)
+    path = parts.path
+
+    def ask(method, target, **headers):
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+        connection.putrequest(method, target, skip_host=True)
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode("utf-8", "replace")
+
+    cookie = next(one for one in tab.call("Network.getAllCookies")["cookies"] if one["name"] == "rekindle")
+    if not (cookie["httpOnly"] and cookie["sameSite"] == "Strict" and cookie["path"] == path):
+        raise SystemExit(f"FAILED   the cookie: {cookie}")
+    own = f"rekindle={cookie['value']}"
+    for name, (status, body), wanted in [
+        ("no token", ask("GET", path + "today", Host=parts.netloc), 401),
+        ("a wrong token", ask("GET", path + "?token=0", Host=parts.netloc), 401),
+        ("DNS rebinding", ask("GET", path + "today", Host="evil.example", Cookie=own), 421),
+        ("another name of this machine", ask("GET", path + "today", Host=f"localhost:{parts.port}", Cookie=own), 421),
+        ("a post of another site", ask("POST", path + "decide", Host=parts.netloc, Cookie=own, Origin="http://evil.example", Content_Length="0"), 403),
+        ("a post without an origin", ask("POST", path + "decide", Host=parts.netloc, Cookie=own, Content_Length="0"), 403),
+    ]:
+        if status != wanted or "Postgres" in body:
+            raise SystemExit(f"FAILED   {name}: {status}")
+    # Another site in the same browser: a form, a script, an image, a frame and a fetch. `localhost` is another site.
+    evil = f"http://localhost:{parts.port}/"
+    tab.call("Page.navigate", url="data:text/html,<h1>evil</h1>")
+    tab.until("document.readyState === 'complete'", "another site")
+    result = tab.evaluate(f"""(async () => {{
+      const tried = [];
+      for (const mode of ["cors", "no-cors"]) {{
+        try {{ const got = await fetch("{base}today", {{mode, credentials: "include"}}); tried.push(got.type + (await got.text()).length); }}
+        catch {{ tried.push("refused"); }}
+      }}
+      const loads = (part, name) => new Promise((done) => {{
+        part.onload = () => done("loaded"); part.onerror = () => done("refused"); part[name] = "{base}icon.svg?x"; document.body.append(part); }});
+      tried.push(await loads(new Image(), "src"));
+      return tried;
+    }})()""", wait=True)
+    if result[0] != "refused" or result[1] not in ("refused", "opaque0") or result[2] != "refused":
+        raise SystemExit(f"FAILED   another site reads the page: {result}")
+    tab.evaluate(f"""(() => {{ const form = document.createElement("form"); form.method = "post"; form.action = "{base}decide";
+      form.innerHTML = '<input name=id value=p-1><input name=verdict value=approve>'; document.body.append(form); form.submit(); }})()""")
+    tab.until("document.body && document.body.innerText.length > 0 && location.href.includes('decide')", "the other site posts")
+    if "nothing was done" not in tab.evaluate("document.body.innerText") and "locked" not in tab.evaluate("document.body.innerText"):
+        raise SystemExit(f"FAILED   a form of another site: {tab.evaluate('document.body.innerText')}")
+    tab.call("Page.navigate", url=evil)
+    tab.until("document.readyState === 'complete'", "the page by another name")
+    tab.visit(base + "memory?id=editor")
+    if tab.evaluate("document.querySelectorAll('main script, main b').length") or "<script>alert(1)</script>" not in tab.evaluate("document.body.innerText"):
+        raise SystemExit("FAILED   markup of a memory is not text")
+    tab.evaluate("(() => { const part = document.createElement('script'); part.textContent = 'window.ran = 1'; document.body.append(part); })()")
+    if tab.evaluate("window.ran"):
+        raise SystemExit("FAILED   the content policy lets an inline script run")
+    tab.problems = []
+    print("PASSED   rebinding, posts and reads of other sites, missing tokens, markup and inline scripts get nothing")
+
+
+def without_script(tab, base):
+    """Reading needs no JavaScript."""
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    for page in PAGES[:-1]:
+        tab.visit(base + page)
+        if not tab.evaluate("document.querySelectorAll('h1').length === 1 && !window.ran"):
+            raise SystemExit(f"FAILED   {page} without JavaScript")
+    tab.call("Emulation.setScriptExecutionDisabled", value=False)
+    tab.visit(base + "search?q=staging&anyway=1")
+    print("PASSED   every page loads without JavaScript")
+
+
+def pictures(tab, base, folder, program, home):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for name, (page, height) in PICTURES.items():
+        for view, width in (("light", 1180), ("dark", 1180)):
+            if view == "dark" and name != "today":
+                continue
+            tab.view(width, height, view)
+            tab.visit(base + page)
+            tab.evaluate("document.querySelectorAll('.hits details').forEach((part, at) => part.toggleAttribute('open', at === 0))")
+            file = folder / f"web-{name}{'-dark' if view == 'dark' else ''}.webp"
+            file.write_bytes(tab.picture(width, height, "webp", 0.75, quality=60))
+            total += file.stat().st_size
+    tab.view(390, 844, "light")
+    tab.visit(base + "review")
+    file = folder / "web-phone.webp"
+    file.write_bytes(tab.picture(390, 844, "webp", 0.75, quality=60))
+    total += file.stat().st_size
+    scratch.run(program, home, "obsidian")
+    for name, note in (("home", "Rekindle.md"), ("project", "_projects/Rekindle payments.md")):
+        shown = folder / f"{name}.html"
+        shown.write_text(note_picture.render((pathlib.Path(home) / ".rekindle/vault/MemoryVault" / note).read_text()))
+        tab.view(860, 760, "light")
+        tab.visit(shown.resolve().as_uri())
+        file = folder / f"obsidian-{name}.webp"
+        file.write_bytes(tab.picture(860, min(tab.height(), 900), "webp", 0.75, quality=60))
+        shown.unlink()
+        total += file.stat().st_size
+    print(f"PASSED   pictures for the documentation, {total // 1000} kB together")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("chromium")
+    parser.add_argument("--axe")
     parser.add_argument("--shots")
+    parser.add_argument("--docs")
+    parser.add_argument("--quick", action="store_true", help="only keys, decisions and attacks")
     options = parser.parse_args()
     if options.shots:
         os.makedirs(options.shots, exist_ok=True)
@@ -221,16 +294,16 @@ def main():
     try:
         home = folder + "/home"
         os.makedirs(home)
-        fill(options.program, home)
+        scratch.fill(options.program, home, pathlib.Path)
         address_file = folder + "/address"
-        page = subprocess.Popen(["script", "-qfec", f"'{options.program}' web --no-open", address_file], env=environment(home),
+        page = subprocess.Popen(["script", "-qfec", f"'{options.program}' web --no-open", address_file], env=scratch.environment(home),
                                 cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
         started.append(page)
-        browser = subprocess.Popen([options.chromium, *CHROMIUM, f"--user-data-dir={folder}/profile", "about:blank"],
+        browser = subprocess.Popen([options.chromium, *OPTIONS, f"--user-data-dir={folder}/profile", "about:blank"],
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         started.append(browser)
         address = port = None
-        for _ in range(300):
+        for _ in range(600):
             text = open(address_file).read() if os.path.exists(address_file) else ""
             address = next((word for word in text.split() if word.startswith("http://") and "token=" in word), None)
             ready = folder + "/profile/DevToolsActivePort"
@@ -244,8 +317,14 @@ def main():
         tab.visit(address)
         tab.until("location.pathname.endsWith('/today')", "the token opens the page")
         base = address.split("?")[0]
-        wrong = check(tab, base, options.shots)
+        if options.docs:
+            pictures(tab, base, options.docs, options.program, home)
+            return
+        wrong = 0 if options.quick else check(tab, base, options)
+        without_script(tab, base)
+        attacks(tab, base)
         keyboard(tab, base)
+        together(tab, base, options.program, home)
         sys.exit(1 if wrong else 0)
     finally:
         for process in started:

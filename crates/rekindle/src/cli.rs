@@ -113,6 +113,8 @@ pub(crate) enum CliCommand {
     E2e(cmd::E2eArgs),
     /// Check that the weekly job is scheduled, ran and runs
     Weekly(cmd::WeeklyArgs),
+    /// Write a home note and a note for each project, for Obsidian and other note apps
+    Obsidian(cmd::ObsidianArgs),
     /// Show what a week brought: learnt, used, said again, waiting, cost
     Week(cmd::WeekArgs),
     /// Check that everything works, and explain how to fix problems
@@ -232,6 +234,7 @@ fn run_in(context: &CommandContext<'_>, command: CliCommand) -> Result<(), CliEr
         CliCommand::E2e(e2e) => e2e.run(context),
         CliCommand::Weekly(weekly) => weekly.run(context),
         CliCommand::Week(week) => week.run(context),
+        CliCommand::Obsidian(obsidian) => obsidian.run(context),
         CliCommand::Otel(otel) => otel.run(context),
         CliCommand::Engines(engines) => engines.run(context),
         CliCommand::Reflect(reflect) => reflect.run(context),

@@ -1,9 +1,11 @@
 //! The channels through which a decision about a proposal arrives.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The channel through which a decision arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecidedBy {
     /// A command line call.
@@ -73,5 +75,32 @@ impl DecidedBy {
     /// True if a person decided, through any channel.
     pub fn is_person(self) -> bool {
         !matches!(self, Self::Triage | Self::Clock)
+    }
+}
+
+impl<'de> Deserialize<'de> for DecidedBy {
+    /// A later version may know more channels. A decision counts whatever its channel, so an unknown one reads as
+    /// another program and the decision is carried out.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = Cow::<'_, str>::deserialize(from)?;
+        Ok(Self::ALL.into_iter().find(|known| known.as_str() == name).unwrap_or(Self::Event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rev_04_a_channel_of_a_later_version_does_not_lose_its_decision() {
+        for by in DecidedBy::ALL {
+            let stored = serde_json::to_string(&by).unwrap();
+            assert_eq!(stored, format!("\"{}\"", by.as_str()));
+            assert_eq!(serde_json::from_str::<DecidedBy>(&stored).unwrap(), by);
+        }
+        assert_eq!(serde_json::from_str::<DecidedBy>("\"wristwatch\"").unwrap(), DecidedBy::Event);
+        let at_a_time: serde_json::Value = serde_json::json!("hologram");
+        assert_eq!(serde_json::from_value::<DecidedBy>(at_a_time).unwrap(), DecidedBy::Event);
+        assert!(serde_json::from_str::<DecidedBy>("7").is_err(), "a number is no channel");
     }
 }

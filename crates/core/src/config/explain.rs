@@ -35,6 +35,8 @@ pub struct KeyDoc {
     pub kind: &'static str,
     /// The allowed values, in words.
     pub allowed: String,
+    /// The words to choose from; empty if the value is free.
+    pub choices: &'static [&'static str],
     /// The value that ships with the program.
     pub default: SettingValue,
     /// The environment variables that set it, strongest first.
@@ -52,7 +54,7 @@ pub fn keys() -> Vec<KeyDoc> {
         let key = entry.key;
         let mut variables = vec![key.variable()];
         variables.extend(key.aliases.iter().map(|alias| alias.name.to_owned()));
-        if key.name.starts_with("vault.") {
+        if matches!(key.name, "vault.notes" | "vault.folder") {
             variables.push(WORKSPACE_VARIABLE.to_owned());
         }
         KeyDoc {
@@ -60,6 +62,7 @@ pub fn keys() -> Vec<KeyDoc> {
             doc: comment_above(entry.place.line.unwrap_or_default()),
             kind: key.kind.as_str(),
             allowed: key.kind.allowed_text(),
+            choices: key.kind.choices(),
             default: entry.value,
             variables,
             is_device_local: key.is_device_local(),

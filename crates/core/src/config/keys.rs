@@ -90,6 +90,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     SettingKey::new("user.name", SettingKind::Name { max: 100 }),
     SettingKey::new("vault.notes", SettingKind::Path),
     SettingKey::new("vault.folder", SettingKind::Folder),
+    SettingKey::new("vault.home_note", SettingKind::OneOf(&["auto", "on", "off"])),
     SettingKey::new("paths.state", SettingKind::Path),
     SettingKey::new("paths.identity", SettingKind::Path),
     SettingKey::new("identity.links", SettingKind::Paths),

@@ -24,10 +24,11 @@ pub use explain::{KeyDoc, check, keys, variable_names};
 pub use load::{ConfigFile, ConfigLayers, LoadedConfig, ResolvedSetting, load};
 pub use notes::ReadNotes;
 pub use settings::{
-    ConfidenceThresholds, Config, DecayMode, EmbedSettings, EngineSettings, FusionMode, IdentitySettings,
-    LinearWeights, LlmProvider, LlmSettings, LogLevel, MemorySettings, ModelName, ObserveSettings,
-    OtlpSettings, PathSettings, ProgramSettings, ProjectSettings, RecallSettings, RedisSettings,
-    ResearchSettings, ResearchWhen, ReviewMode, ReviewSettings, ScopeRule, ServerSettings, SharedEngineName,
-    TelegramSettings, TimeSettings, TodoistSettings, TriageMode, UserSettings, VaultSettings, WriteGateMode,
+    ConfidenceThresholds, Config, DecayMode, EmbedSettings, EngineSettings, FusionMode, HomeNotes,
+    IdentitySettings, LinearWeights, LlmProvider, LlmSettings, LogLevel, MemorySettings, ModelName,
+    ObserveSettings, OtlpSettings, PathSettings, ProgramSettings, ProjectSettings, RecallSettings,
+    RedisSettings, ResearchSettings, ResearchWhen, ReviewMode, ReviewSettings, ScopeRule, ServerSettings,
+    SharedEngineName, TelegramSettings, TimeSettings, TodoistSettings, TriageMode, UserSettings,
+    VaultSettings, WriteGateMode,
 };
 pub use value::{LIST_SEPARATOR, SettingValue};

@@ -72,6 +72,18 @@ pub struct EngineSettings {
     pub redis: RedisSettings,
 }
 
+/// The condition for notes that are derived for note apps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HomeNotes {
+    /// If the notes are an Obsidian vault.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
 /// The store of what several machines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -130,6 +142,8 @@ pub struct VaultSettings {
     pub notes: String,
     /// The name of Rekindle's folder in the notes vault.
     pub folder: String,
+    /// The condition for a home note and the notes of projects.
+    pub home_note: HomeNotes,
 }
 
 /// The location of state and identity files (GEN-02), as written; empty for the default.

@@ -68,6 +68,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "mcp.review_decide" => [("false", "off"), ("true", "true")],
         "memory.scope" => [("'auto'", "auto"), ("'project'", "project")],
         "memory.review_mode" => [("'silent'", "silent"), ("'interactive'", "interactive")],
+        "vault.home_note" => [("'off'", "off"), ("'on'", "on")],
         "review.triage" => [("'off'", "off"), ("'rules'", "rules")],
         "memory.confidence.high" => [("0.95", "0.95"), ("1", "1")],
         "memory.confidence.medium" => [("0.5", "0.5"), ("0", "0")],

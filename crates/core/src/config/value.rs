@@ -109,6 +109,15 @@ impl SettingKind {
         }
     }
 
+    /// The words to choose from; empty if the value is free.
+    pub(super) fn choices(self) -> &'static [&'static str] {
+        match self {
+            Self::Bool => &["true", "false"],
+            Self::OneOf(words) => words,
+            _ => &[],
+        }
+    }
+
     /// The allowed values, to complete the sentence "must be …".
     pub(super) fn allowed_text(self) -> String {
         match self {

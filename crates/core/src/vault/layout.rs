@@ -28,6 +28,12 @@ pub const ARCHIVE: &str = "_archive";
 pub const INCUBATOR: &str = "_idea-incubator";
 /// Watched skills of others, one folder per source.
 pub const SKILL_WATCHLIST: &str = "_skill-watchlist";
+/// The home note for note apps: derived, never recalled.
+pub const HOME_NOTE: &str = "Rekindle.md";
+/// A sortable table of all memories, for Obsidian.
+pub const HOME_BASE: &str = "Rekindle.base";
+/// The notes of projects for note apps: derived, never recalled.
+pub const PROJECT_NOTES: &str = "_projects";
 /// Machine-made data that has to travel with the vault.
 pub const META: &str = "_meta";
 
@@ -86,6 +92,17 @@ impl FromStr for EntryGroup {
             format!("`{text}` is not a group (personal-private, personal-projects, personal-skills)")
         })
     }
+}
+
+/// True for the derived notes, and for their folder with a final `/`. `path` is relative to the vault.
+pub fn is_generated_note(path: &str) -> bool {
+    path == HOME_NOTE || path.strip_prefix(PROJECT_NOTES).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The note of a project. Its name begins with ours, so that it takes no link away from a daily note or from a note of
+/// the person about the project.
+pub fn project_note(name: &str) -> Result<VaultPath, Error> {
+    VaultPath::parse(&format!("{PROJECT_NOTES}/Rekindle {}.md", slug("project", name)?))
 }
 
 /// The path of a fixed file, by its constant.

@@ -9,6 +9,7 @@ pub mod entry;
 pub mod erase;
 mod escape;
 pub mod frontmatter;
+pub mod generated_note;
 pub mod ideas;
 pub mod identity;
 pub mod journal;

@@ -338,7 +338,8 @@ fn conflicts(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Er
         let what = format!("{} is a conflict copy", copy.display());
         DoctorFinding::warning(what, "merge it into its note by hand, then remove it")
     };
-    Ok(patient.scan.conflicts.iter().map(finding).collect())
+    let derived = patient.vault.derived_note_copies();
+    Ok(patient.scan.conflicts.iter().chain(&derived).map(finding).collect())
 }
 
 fn forgotten(patient: &CheckContext<'_>) -> Result<Vec<DoctorFinding>, vault::Error> {

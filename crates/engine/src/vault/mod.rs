@@ -6,10 +6,10 @@
 //! - `entries`, `documents`, `logs`: save, evolve, add a line or a section
 //! - `amend`: adds a proposal's line to an identity file or a memory
 //! - `inbox`, `incubator`: decisions about captured memories and ideas
-//! - `scan`, `find`: listing, and lookup by id, path or slug
+//! - `scan`, `scan_cache`, `find`: listing, and lookup by id, path or slug
 //! - `synced`: detects other machines that share the vault
 //! - `undo`: undoes changes
-//! - `week_page`: the page of a week
+//! - `week_page`, `home_notes`: derived notes: the page of a week, and notes for note apps
 //! - [`sources`]: the notes that recall reads
 
 mod amend;
@@ -18,6 +18,7 @@ mod documents;
 mod entries;
 mod error;
 mod find;
+mod home_notes;
 mod inbox;
 mod incubator;
 pub(crate) mod journal;
@@ -27,6 +28,7 @@ mod path_guard;
 mod recovery;
 mod research;
 pub(crate) mod scan;
+mod scan_cache;
 pub mod sources;
 mod undo;
 mod week_page;
@@ -49,12 +51,14 @@ pub use documents::{
 };
 pub use entries::{Edited, EvolvedEntry, NewEntry, SavedEntry};
 pub use error::Error;
+pub use home_notes::GeneratedNoteOutcome;
 pub use inbox::{KeepRequest, ShelveResult, ShelvedEntry};
 pub use incubator::{MovedIdea, OverdueIdea};
 pub use journal::{ChangeOutcome, ChangeRecord};
 pub use logs::{LogCache, LogEnd, LogSummary};
 pub use research::ResearchableIdea;
 pub use scan::{NoteProblem, ScannedEntry, VaultScan};
+pub use scan_cache::ScanCache;
 pub use undo::UndoneChange;
 
 use self::lock::VaultLock;
@@ -85,6 +89,8 @@ pub struct Vault {
     zone: OnceLock<TimeZone>,
     /// The cache of daily logs.
     pub(crate) logs: Arc<LogCache>,
+    /// The notes of earlier listings.
+    scans: Option<ScanCache>,
 }
 
 /// Keeps every other writer out of the vault until it is dropped.
@@ -117,12 +123,18 @@ impl Vault {
             places: places.clone(),
             zone: OnceLock::new(),
             logs: Arc::default(),
+            scans: None,
         })
     }
 
     /// The same vault with another one's cache of daily logs.
     pub fn with_log_cache(self, logs: Arc<LogCache>) -> Self {
         Self { logs, ..self }
+    }
+
+    /// The same vault with a cache of listings.
+    pub fn with_scan_cache(self, scans: ScanCache) -> Self {
+        Self { scans: Some(scans), ..self }
     }
 
     /// The same vault with `zone` instead of the system's time zone.

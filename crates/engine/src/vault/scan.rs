@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rekindle_core::base::provenance::{Origin, Provenance};
-use rekindle_core::base::time::Zoned;
+use rekindle_core::base::time::{TimeZone, Zoned};
 use rekindle_core::vault::entry::{EntryProperties, title};
 use rekindle_core::vault::frontmatter::{self, ParsedNote};
 use rekindle_core::vault::layout::{self, EntryGroup, VaultShelf, is_conflict_copy};
 use rekindle_core::vault::path::VaultPath;
 
+use super::scan_cache::{KnownScan, ScanCache, SeenNote};
 use super::{Error, MAX_NOTE_BYTES, Vault, text};
-use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
+use crate::platform::clock;
+use crate::platform::disk::{self, FileContent, FileIdentity, TEMPORARY_PREFIX};
 use rekindle_core::recall::citation::Citation;
 
 /// The number of bytes of a note read for a listing: all properties and the start of the body.
@@ -64,7 +66,10 @@ impl Vault {
     /// restored never are.
     pub fn scan(&self, with_archive: bool) -> Result<VaultScan, Error> {
         let graves = self.graveyard()?;
-        let mut scan = self.walk_groups(with_archive)?;
+        let mut scan = match &self.scans {
+            Some(cache) => self.cached_walk(cache, with_archive)?,
+            None => self.walk_groups(with_archive, None)?.0,
+        };
         scan.entries.retain(|found| found.entry.id.as_ref().is_none_or(|id| !graves.holds_entry(id)));
         scan.entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(scan)
@@ -88,7 +93,33 @@ impl Vault {
         Ok(citations)
     }
 
-    fn walk_groups(&self, with_archive: bool) -> Result<VaultScan, Error> {
+    /// Walks all groups with the archive, and reads only notes that changed since an earlier walk.
+    fn cached_walk(&self, cache: &ScanCache, with_archive: bool) -> Result<VaultScan, Error> {
+        let mut scan = match cache.shared_scan() {
+            Some(scan) => scan.clone(),
+            None => {
+                let known = cache.known(clock::now(TimeZone::UTC).timestamp());
+                let (scan, seen) = self.walk_groups(true, Some(&known))?;
+                cache.learn(&known, seen);
+                cache.share(&scan);
+                scan
+            }
+        };
+        if !with_archive {
+            scan.entries.retain(|found| found.shelf != VaultShelf::Archive);
+            let is_archived = |file: &Path| {
+                self.vault_path(file).is_some_and(|path| layout::shelf_of(&path) == VaultShelf::Archive)
+            };
+            scan.problems.retain(|problem| !is_archived(&problem.path));
+        }
+        Ok(scan)
+    }
+
+    fn walk_groups(
+        &self,
+        with_archive: bool,
+        known: Option<&KnownScan>,
+    ) -> Result<(VaultScan, Vec<SeenNote>), Error> {
         let mut files = Vec::new();
         for group in EntryGroup::ALL {
             let folder = self.folder().join(group.folder_name());
@@ -102,24 +133,52 @@ impl Vault {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let share = files.len().div_ceil(threads).max(MIN_FILES_PER_THREAD);
         let read = |files: &[PathBuf]| {
-            let mut part = VaultScan::default();
-            files.iter().for_each(|file| self.scan_file(file, with_archive, &mut part));
-            part
+            let (mut part, mut seen) = (VaultScan::default(), Vec::new());
+            for file in files {
+                match known {
+                    Some(known) => self.scan_known_file(file, with_archive, known, &mut part, &mut seen),
+                    None => self.scan_file(file, with_archive, &mut part),
+                }
+            }
+            (part, seen)
         };
         let mut shares = files.chunks(share);
         let first = shares.next().unwrap_or_default();
         std::thread::scope(|scope| {
             let others: Vec<_> = shares.map(|files| scope.spawn(move || read(files))).collect();
-            let mut scan = read(first);
+            let (mut scan, mut seen) = read(first);
             for other in others {
                 // Propagate a panic: its result cannot be trusted.
-                let part = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let (part, more) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 scan.entries.extend(part.entries);
                 scan.problems.extend(part.problems);
                 scan.conflicts.extend(part.conflicts);
+                seen.extend(more);
             }
-            Ok(scan)
+            Ok((scan, seen))
         })
+    }
+
+    /// Lists a file from the cache, or reads it and remembers it.
+    fn scan_known_file(
+        &self,
+        file: &Path,
+        with_archive: bool,
+        known: &KnownScan,
+        scan: &mut VaultScan,
+        seen: &mut Vec<SeenNote>,
+    ) {
+        // Before the read: a concurrent change is newer and will be noticed.
+        let identity = file.symlink_metadata().ok().map(|metadata| FileIdentity::from_metadata(&metadata));
+        if let Some(note) = identity.and_then(|identity| known.note(file, identity)) {
+            scan.entries.push(note.found());
+            seen.push(note);
+            return;
+        }
+        let before = scan.entries.len();
+        self.scan_file(file, with_archive, scan);
+        let read = scan.entries.get(before).zip(identity);
+        seen.extend(read.and_then(|(found, identity)| known.remember(file, identity, found)));
     }
 
     /// The forgotten entries that exist again.
@@ -128,7 +187,7 @@ impl Vault {
         if graves.is_empty() {
             return Ok(Vec::new());
         }
-        let scan = self.walk_groups(true)?;
+        let (scan, _) = self.walk_groups(true, None)?;
         let back = scan
             .entries
             .into_iter()

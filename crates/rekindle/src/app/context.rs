@@ -27,7 +27,7 @@ use rekindle_engine::platform::home::{DataPaths, HomeFolder};
 use rekindle_engine::project::{self, IdentifiedProject};
 use rekindle_engine::recall::indexer::{Indexer, SettleOutcome};
 use rekindle_engine::recall::messages::MessageStore;
-use rekindle_engine::vault::Vault;
+use rekindle_engine::vault::{ScanCache, Vault};
 
 use crate::error::CliError;
 use crate::options::GlobalOptions;
@@ -42,6 +42,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) now: Zoned,
     pub(crate) cwd: PathBuf,
     pub(crate) out: &'a Printer,
+    /// The listings of a program that answers many requests.
+    scans: Option<ScanCache>,
     /// True if the vault was opened to change it.
     changing: Cell<bool>,
 }
@@ -70,12 +72,23 @@ impl<'a> CommandContext<'a> {
         let project =
             place.map(|place| project::identify_folder(&place, &project::load(&places.projects_file())));
         let now = clock::now(config::zone(&settings)?);
-        Ok(Self { home, settings, places, project, now, cwd, out, changing: Cell::new(false) })
+        Ok(Self { home, settings, places, project, now, cwd, out, scans: None, changing: Cell::new(false) })
+    }
+
+    /// The same context with a cache of listings.
+    pub(crate) fn with_scan_cache(self, scans: ScanCache) -> Self {
+        Self { scans: Some(scans), ..self }
     }
 
     /// Opens the vault, which must exist.
     pub(crate) fn vault(&self) -> Result<Vault, CliError> {
-        Ok(Vault::open(&self.places)?.in_zone(self.now.time_zone().clone()))
+        let vault = Vault::open(&self.places)?.in_zone(self.now.time_zone().clone());
+        Ok(match &self.scans {
+            // After a change, an earlier listing of the same request no longer holds.
+            Some(scans) if self.changing.get() => vault.with_scan_cache(scans.unshared()),
+            Some(scans) => vault.with_scan_cache(scans.clone()),
+            None => vault,
+        })
     }
 
     /// Opens the vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is

@@ -10,6 +10,8 @@ use rekindle_engine::vault::ScannedEntry;
 use super::CommandContext;
 use crate::error::CliError;
 
+/// The most memories that are read for the map: reading the words of a hundred thousand takes seconds.
+const MAX_MEMORIES: usize = 5_000;
 /// The most names on the map.
 const MAX_ENTITIES: usize = 36;
 /// The smallest number of memories that speak of a name.
@@ -43,9 +45,11 @@ pub(crate) struct EntityMap {
     pub(crate) pairs: Vec<(usize, usize, usize)>,
 }
 
-/// The map of all current memories.
+/// The map of the newest current memories.
 pub(crate) fn entity_map(context: &CommandContext<'_>) -> Result<EntityMap, CliError> {
-    let entries = context.vault()?.scan(false)?.entries;
+    let mut entries = context.vault()?.scan(false)?.entries;
+    entries.sort_by_key(|found| std::cmp::Reverse(found.entry.updated.or(found.entry.created)));
+    entries.truncate(MAX_MEMORIES);
     Ok(map_of(&entries.iter().map(names).collect::<Vec<_>>()))
 }
 

@@ -2,6 +2,8 @@
 //! was left out.
 
 use rekindle_core::recall::relevance_gate::{DecisionBasis, RelevanceDecision, RelevanceReason};
+use rekindle_core::recall::trust::TrustDoubt;
+use rekindle_engine::recall::ask::DegradationReason;
 use serde_json::{Value, json};
 
 use crate::output::pad_column;
@@ -82,6 +84,27 @@ fn confidence(ranked: &Value) -> Option<String> {
     let sessions = ranked["observed"]["sessions"].as_u64().unwrap_or(1);
     let plural = if sessions == 1 { "" } else { "s" };
     Some(format!("{}  {value:>7.3}  observed in {sessions} session{plural}", pad_column("confidence", 11)))
+}
+
+/// The command that mends a degraded search; `None` if it mends itself.
+pub(crate) fn degraded_next(reason: DegradationReason) -> Option<&'static str> {
+    match reason {
+        DegradationReason::NoIndex
+        | DegradationReason::DamagedIndex
+        | DegradationReason::PartlyDamaged
+        | DegradationReason::OtherModel => Some("rekindle reindex"),
+        DegradationReason::NoModel => Some("rekindle doctor"),
+        DegradationReason::Behind | DegradationReason::Pending => None,
+    }
+}
+
+/// Explains a doubt about a memory.
+pub(crate) fn doubt(doubt: &TrustDoubt) -> &'static str {
+    match doubt {
+        TrustDoubt::Contradicted { .. } => "A memory that is newer or better supported contradicts it.",
+        TrustDoubt::Guess => "Only the output of one tool supports it.",
+        TrustDoubt::Stale => "It is marked as outdated.",
+    }
 }
 
 /// Explains the rule that dropped a memory.

@@ -8,7 +8,7 @@ use rekindle_engine::platform::home::HomeFolder;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
-use crate::app::context::require_person;
+use crate::app::settings;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle, pad_column};
@@ -61,33 +61,27 @@ enum ConfigCommand {
 impl ConfigArgs {
     pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), CliError> {
         let home = HomeFolder::find(global.home.as_deref())?;
-        if matches!(self.verb, Some(ConfigCommand::Set { .. } | ConfigCommand::Unset { .. })) {
-            // A setting may allow an agent to decide on proposals, switch memory off, or name a program to
-            // run.
-            require_person("change the settings")?;
-        }
         // This must work with broken settings, because it is the way to find and repair them.
         match &self.verb {
             Some(ConfigCommand::Path) => return out.line(home.config_file().display()),
             Some(ConfigCommand::Set { key, value }) => {
-                config::set(&home, key, value)?;
+                settings::change(&home, key, Some(value))?;
                 return self.report_change(out, key);
             }
             Some(ConfigCommand::Unset { key }) => {
-                config::unset(&home, key)?;
+                settings::change(&home, key, None)?;
                 return self.report_change(out, key);
             }
             _ => {}
         }
         let here = std::env::current_dir()?;
         let place = project::locate(&here, environment::home_folder().as_deref());
-        let settings =
-            config::read(&home, place.as_ref().map(|place| place.root.as_path()), &global.settings)?;
-        for warning in &settings.warnings {
+        let loaded = config::read(&home, place.as_ref().map(|place| place.root.as_path()), &global.settings)?;
+        for warning in &loaded.warnings {
             out.warn(warning);
         }
         if let Some(ConfigCommand::Get { key }) = &self.verb {
-            let setting = settings.get(key)?;
+            let setting = loaded.get(key)?;
             return match self.json {
                 true => out.json(&setting.value),
                 false => out.line(&setting.value),
@@ -95,7 +89,7 @@ impl ConfigArgs {
         }
         let mut rows = Vec::new();
         for key in keys() {
-            let setting = settings.get(key.name)?;
+            let setting = loaded.get(key.name)?;
             rows.push(json!({
                 "key": key.name,
                 "value": setting.value,

@@ -5,7 +5,7 @@ use rekindle_core::base::time::TimeZone;
 use rekindle_core::config::LoadedConfig;
 use rekindle_engine::config;
 use rekindle_engine::ops::doctor::{
-    CheckReport, FindingSeverity, check_agents, check_engines, check_index, check_learning, check_models,
+    CheckReport, FindingSeverity, check_engines, check_index, check_learning, check_models,
     check_permissions, check_runs, check_surfaces, run_checks,
 };
 use rekindle_engine::ops::repair::{self, RepairRequest, RepairResult};
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::install::InstallContext;
 use crate::app::context::require_person;
+use crate::app::probe::probe_agents;
 use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, TextStyle, pad_column};
@@ -62,8 +63,8 @@ impl DoctorArgs {
         checks.extend(check_engines(&places, &settings.config));
         checks.push(check_models(&home, &settings.config));
         // Without a home folder there are no agents to check.
-        if let Ok(here) = InstallContext::find(global) {
-            checks.extend(check_agents(&here.installer()));
+        if let Ok(probed) = probe_agents(&home, &places, &settings.config) {
+            checks.extend(probed);
         }
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
         let healthy = worst < Some(FindingSeverity::Error);

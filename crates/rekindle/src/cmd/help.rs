@@ -76,8 +76,8 @@ const ALL_GROUPS: [CommandGroup; 8] = [
     (
         "Insight",
         &[
-            "web", "status", "health", "gate", "e2e", "weekly", "week", "inspect", "log", "otel", "eval",
-            "bench",
+            "web", "status", "health", "gate", "e2e", "weekly", "week", "obsidian", "inspect", "log", "otel",
+            "eval", "bench",
         ],
     ),
     ("For programs", &["hook", "mcp", "send", "reindex", "redact"]),

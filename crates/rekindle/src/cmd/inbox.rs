@@ -3,17 +3,13 @@
 use clap::{Args, Subcommand};
 use rekindle_core::base::time::Zoned;
 use rekindle_core::text::RedactionCounts;
-use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::journal::ChangeActor;
-use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::shelf_moves::MAX_INBOX_ENTRIES;
-use rekindle_engine::pipeline::sightings;
-use rekindle_engine::platform::db::Database;
-use rekindle_engine::vault::{Error, KeepRequest, ScannedEntry, ShelveResult, ShelvedEntry, Vault};
+use rekindle_engine::vault::{KeepRequest, ScannedEntry, ShelveResult, ShelvedEntry};
 use serde_json::{Value, json};
 
 use super::list;
 use crate::app::CommandContext;
+use crate::app::inbox::{self, origin_phrase};
 use crate::error::CliError;
 use crate::output::{TextStyle, pad_column};
 
@@ -132,15 +128,6 @@ fn object(context: &CommandContext<'_>, found: &ScannedEntry) -> Value {
     object
 }
 
-/// The origin of an inbox memory.
-fn origin_phrase(found: &ScannedEntry) -> &'static str {
-    match (&found.entry.provenance.session, found.entry.confidence) {
-        (None, _) => "added by hand",
-        (Some(_), Some(Confidence::Low) | None) => "seen once in a session",
-        (Some(_), Some(Confidence::Medium | Confidence::High)) => "inferred, not confirmed",
-    }
-}
-
 /// The age of a memory in days.
 fn age(found: &ScannedEntry, now: &Zoned) -> Option<i64> {
     let created = found.entry.created?;
@@ -184,73 +171,16 @@ fn keep_entries(
     all: bool,
     as_json: bool,
 ) -> Result<(), CliError> {
-    context.require_person("keep memories from the inbox")?;
-    let vault = context.writable_vault()?;
-    let (paths, mut left) = match all {
-        true => split_keepable(vault.inbox()?, request),
-        false => (find(context, &vault, references)?, Vec::new()),
+    let (kept, left) = match all {
+        true => inbox::keep_all(context, request)?,
+        false => (inbox::keep(context, references, request)?, Vec::new()),
     };
-    if all {
-        // An unreadable note does not stop the others from being kept.
-        let unread = vault.scan(false)?.problems.into_iter();
-        let inbox = vault.folder().join("personal-private/_inbox");
-        let unread = unread.filter(|problem| problem.path.starts_with(&inbox));
-        left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.message)));
-    }
-    let kept = vault.keep_inboxed(&paths, request, ChangeActor::User, &context.now)?;
-    move_sightings(context, &kept);
     print_shelved(context, &kept, "Kept", "kept", &left, as_json)
 }
 
-/// Separates the memories that can be kept at once from the rest, which get a reason.
-fn split_keepable(
-    waiting: Vec<ScannedEntry>,
-    request: &KeepRequest,
-) -> (Vec<VaultPath>, Vec<(String, String)>) {
-    let (mut paths, mut left) = (Vec::new(), Vec::new());
-    for found in waiting {
-        // Without a kind, a note takes the name of its folder as kind.
-        if request.kind.is_none() && found.entry.kind == "inbox" {
-            left.push((found.path.to_string(), "it has no kind; give it one with `--kind`".to_owned()));
-        } else {
-            paths.push(found.path);
-        }
-    }
-    (paths, left)
-}
-
 fn drop_some(context: &CommandContext<'_>, references: &[String], as_json: bool) -> Result<(), CliError> {
-    context.require_person("drop memories from the inbox")?;
-    let vault = context.writable_vault()?;
-    let paths = find(context, &vault, references)?;
-    let dropped = vault.drop_inboxed(&paths, ChangeActor::User, &context.now)?;
+    let dropped = inbox::drop_entries(context, references)?;
     print_shelved(context, &dropped, "Dropped", "dropped", &[], as_json)
-}
-
-fn find(
-    context: &CommandContext<'_>,
-    vault: &Vault,
-    references: &[String],
-) -> Result<Vec<VaultPath>, CliError> {
-    let find = |reference: &String| match vault.find_in_inbox(reference, &context.cwd) {
-        Err(Error::NotFound(_) | Error::Misspelt { .. }) => {
-            Err(CliError::usage(format!("there is no `{reference}` in the inbox"))
-                .hint("list the inbox with `rekindle inbox`"))
-        }
-        other => Ok(other?),
-    };
-    references.iter().map(find).collect()
-}
-
-/// Moves the sightings of a memory to its new path. A failure only warns: a sighting with the old path
-/// restores nothing.
-fn move_sightings(context: &CommandContext<'_>, kept: &ShelveResult) {
-    let Ok(Some(mut db)) = Database::open_existing(&context.places.database()) else { return };
-    for entry in &kept.entries {
-        if let Err(error) = sightings::follow_move(&mut db, entry.from.as_str(), entry.path.as_str()) {
-            context.out.warn(format!("could not update the sightings of {}: {error}", entry.path));
-        }
-    }
 }
 
 fn print_shelved(

@@ -2,19 +2,16 @@
 
 use clap::Args;
 use rekindle_core::hosts::install::diff;
-use rekindle_core::knowledge::proposal::ProposalStatus;
 use rekindle_core::vault::review::ProposalId;
-use rekindle_engine::jobs::worker_lock::WorkerLock;
-use rekindle_engine::pipeline::stages::promote::{self, PatchLook, PreparedPatch};
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::patches::{self, PendingPatch};
-use rekindle_engine::review::proposals::ProposalRecord;
 use serde_json::{Value, json};
 
 use super::id_match;
 use crate::app::CommandContext;
 use crate::app::review::describe::outcome_with_author;
-use crate::app::review::{WORKER_TIMEOUT, read_page};
+use crate::app::review::patches::{ApplicablePatch, apply_patch, pending, preview_patch};
+use crate::app::review::read_page;
 use crate::dialog;
 use crate::error::CliError;
 
@@ -85,12 +82,7 @@ impl ApplyArgs {
                 return Ok(answer(false));
             }
         }
-        context.require_person("change an identity file")?;
-        let worker_lock = acquire_worker_lock(context, id)?;
-        promote::apply(&worker_lock, &context.stage_context(), &patch).map_err(|error| {
-            CliError::new(format!("could not apply {id}: {error}"))
-                .hint(format!("try again with `rekindle review apply {id}`"))
-        })?;
+        apply_patch(context, &patch)?;
         if !self.json {
             context.out.line(format!("Applied {id} to {name}. Undo with `rekindle undo`."))?;
         }
@@ -98,54 +90,8 @@ impl ApplyArgs {
     }
 }
 
-fn acquire_worker_lock(context: &CommandContext<'_>, id: ProposalId) -> Result<WorkerLock, CliError> {
-    let worker_lock = WorkerLock::acquire(&context.places.locks_folder(), WORKER_TIMEOUT)?;
-    worker_lock.ok_or_else(|| {
-        CliError::new(format!("could not apply {id}: a worker is running"))
-            .hint("try again when it has finished (see `rekindle runs`)")
-    })
-}
-
-/// The state of a patch.
-enum ApplicablePatch {
-    Patch(Box<PreparedPatch>),
-    /// The patch was applied before.
-    Applied(Box<ProposalRecord>),
-}
-
-/// Looks up a patch. The worker's lock is released before the person reads it.
-fn preview_patch(context: &CommandContext<'_>, id: ProposalId) -> Result<ApplicablePatch, CliError> {
-    let worker_lock = acquire_worker_lock(context, id)?;
-    match promote::prepare_patch(&worker_lock, &context.stage_context(), id).map_err(CliError::new)? {
-        PatchLook::Patch(patch) => Ok(ApplicablePatch::Patch(patch)),
-        PatchLook::Unfit(error) => {
-            Err(CliError::new(format!("the patch of {id} no longer applies: {error}"))
-                .hint(format!("reopen it with `rekindle undo {id}`, then edit or reject it")))
-        }
-        PatchLook::Otherwise(record) if record.proposal.status.is_open() => {
-            Err(CliError::new(format!("{id} is not approved"))
-                .hint(format!("see it with `rekindle review {id}`, approve it with `rekindle approve {id}`")))
-        }
-        PatchLook::Otherwise(record)
-            if record.proposal.status == ProposalStatus::Promoted && record.proposal.identity().is_some() =>
-        {
-            Ok(ApplicablePatch::Applied(record))
-        }
-        PatchLook::Otherwise(record) => {
-            let what = match record.proposal.identity() {
-                Some(_) => outcome_with_author(context, &record),
-                None => format!("{id} does not change an identity file; approving it is enough"),
-            };
-            Err(CliError::new(what))
-        }
-        PatchLook::Unknown => Err(CliError::usage(format!("there is no proposal {id}"))),
-    }
-}
-
 fn pending_ids(context: &CommandContext<'_>) -> Result<Vec<ProposalId>, CliError> {
-    let db = Database::open(&context.places.database())?;
-    let waiting = patches::pending_patches(&db, &context.vault()?)?;
-    Ok(waiting.iter().map(|patch| patch.record.proposal.id).collect())
+    Ok(pending(context)?.iter().map(|patch| patch.record.proposal.id).collect())
 }
 
 /// Prints the patches that wait to be applied, and returns them as JSON.

@@ -12,7 +12,7 @@ use rekindle_engine::recall::messages::MessageStore;
 use serde_json::json;
 
 use crate::app::CommandContext;
-use crate::app::{gate, health, milestones, week};
+use crate::app::{gate, health, home_notes, milestones, week};
 use crate::error::CliError;
 
 /// The longest wait of `--once` for a running worker.
@@ -136,6 +136,7 @@ impl WorkerArgs {
         };
         health::check_after_work(context, failed);
         week::save_if_due(context);
+        home_notes::save_if_wanted(context);
         milestones::record(context);
         gate::start_if_due(context);
         let Some(stats) = done? else {

@@ -10,6 +10,7 @@ use rekindle_core::vault::entry::EntryStatus;
 use rekindle_core::vault::layout::VaultShelf;
 use rekindle_core::vault::path::VaultPath;
 
+use super::inbox;
 use super::layout::{PageSection, form_key};
 use super::parts::{
     MAX_TITLE_CHARS, diff, figure, memory_address, memory_row, origin_words, scope_chip, when,
@@ -66,6 +67,7 @@ fn entry_page(request: &PageRequest<'_>, view: &MemoryView) -> Result<PageConten
         @if !request.server.read_only { (actions(request, view)?) }
         div.columns {
             div {
+                (contradictions(view))
                 (origin(request, view))
                 (history(request, view))
             }
@@ -113,9 +115,30 @@ fn actions(request: &PageRequest<'_>, view: &MemoryView) -> Result<Markup, CliEr
                     button type="submit" { "Move" }
                 }
             }
+            @if view.found.shelf == VaultShelf::Inbox { (inbox::buttons(request, &view.found, "memory")) }
             a.button.quiet href={ "forget?id=" (address) } { "Forget…" }
         }
     })
+}
+
+fn contradictions(view: &MemoryView) -> Markup {
+    html! {
+        @if !view.contradictions.is_empty() {
+            section aria-labelledby="against" {
+                h2 #against { "What it contradicts" }
+                ul.rows {
+                    @for one in &view.contradictions {
+                        li.row {
+                            a.title href=(memory_address(&one.id)) { (one_line(&one.title, MAX_TITLE_CHARS)) }
+                            p.about {
+                                @if one.prevails { span.chip.warn { "counts instead of this one" } } @else { span.chip { "this one counts" } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn origin(request: &PageRequest<'_>, view: &MemoryView) -> Markup {

@@ -12,11 +12,13 @@
 
 mod access;
 mod assets;
+mod inbox;
 mod insight;
 mod layout;
 mod map;
 mod memory;
 mod parts;
+mod patches;
 mod plot;
 mod request;
 mod review;
@@ -24,6 +26,7 @@ mod routes;
 mod search;
 mod server;
 mod sessions;
+mod setting;
 mod settings;
 mod today;
 mod undo;

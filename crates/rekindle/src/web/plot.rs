@@ -133,7 +133,7 @@ fn table(id: &str, data: &PlotData, unit: &str) -> Markup {
     html! {
         details id={ "n-" (id) } {
             summary { "Numbers" }
-            div.scroll {
+            div.scroll tabindex="0" role="group" aria-labelledby={ "d-" (id) } {
                 table {
                     thead { tr { th { (unit) } @for series in &data.series { th.number { (series.name) } } } }
                     tbody {

@@ -12,22 +12,21 @@ use rekindle_engine::pipeline::stages::promote;
 use rekindle_engine::platform::db::Database;
 use rekindle_engine::review::page::asked_today;
 use rekindle_engine::review::proposals::{self, ProposalRecord, ProposalVerdict};
-use rekindle_engine::vault::ScannedEntry;
 
 use super::layout::{PageSection, form_key};
-use super::parts::{counted, diff, memory_row, origin_words, project_name, scope_chip, when};
+use super::parts::{counted, diff, origin_words, project_name, scope_chip, when};
 use super::request::{PageAnswer, PageContent, PageNotice, PageRequest, encode};
+use super::{inbox, patches};
 use crate::app::CommandContext;
 use crate::app::review::describe::{
     describe_outcome, effect_words, expires, outcome_with_author, replaces_line, section, would_hold_in,
 };
+use crate::app::review::patches::pending;
 use crate::app::review::{ScopeArgs, read_page, settle};
 use crate::error::CliError;
 
 /// The most quotations of a card.
 const MAX_QUOTES: usize = 3;
-/// The most guesses of the inbox that are listed.
-const MAX_INBOX: usize = 20;
 /// The most decisions that can be taken back here.
 const MAX_DECIDED: usize = 8;
 /// The most characters of an edited proposal.
@@ -44,7 +43,8 @@ pub(super) fn show(request: &PageRequest<'_>) -> Result<PageAnswer, CliError> {
     if all {
         cards.append(&mut later);
     }
-    let inbox = context.vault()?.inbox()?;
+    let waiting = context.vault()?.inbox()?;
+    let patches = pending(context)?;
     let body = html! {
         h1 { "Review" }
         @if let Some(doubt) = doubt {
@@ -60,7 +60,8 @@ pub(super) fn show(request: &PageRequest<'_>) -> Result<PageAnswer, CliError> {
         @if !later.is_empty() {
             p { a.button href="review?all=1" { (later.len()) " more wait behind them" } }
         }
-        (inbox_list(context, &inbox))
+        (patches::list(request, &patches))
+        (inbox::list(request, &waiting))
         (decided(request, &db)?)
         @if !request.server.read_only {
             p.soft.keys.no-print { "Keys: " kbd { "j" } " " kbd { "k" } " next and previous, " kbd { "a" } " approve, " kbd { "w" } " everywhere, " kbd { "r" } " reject, " kbd { "x" } " select" }
@@ -188,19 +189,6 @@ fn buttons(request: &PageRequest<'_>, record: &ProposalRecord, holds_in: Option<
                 label for={ "y-" (proposal.id) } { "Why not" }
                 input id={ "y-" (proposal.id) } type="text" name="reason" maxlength="300";
                 div.actions { button type="submit" name="verdict" value="reject" { "Reject for this reason" } }
-            }
-        }
-    }
-}
-
-fn inbox_list(context: &CommandContext<'_>, inbox: &[ScannedEntry]) -> Markup {
-    html! {
-        @if !inbox.is_empty() {
-            section aria-labelledby="inbox" {
-                h2 #inbox { "Inbox" }
-                p.soft { "Guesses from single sessions. They are searched, rank lower, and need no decision; " code { "rekindle inbox" } " keeps or drops them." }
-                ul.rows { @for found in inbox.iter().take(MAX_INBOX) { (memory_row(context, found, found.entry.created)) } }
-                @if inbox.len() > MAX_INBOX { p { a href="search?reviewed=no" { (inbox.len() - MAX_INBOX) " more" } } }
             }
         }
     }

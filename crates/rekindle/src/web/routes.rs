@@ -15,7 +15,10 @@ use super::access::{Refusal, check_source};
 use super::layout::{self, FrameFacts, PageSection};
 use super::request::{PageAnswer, PageContent, PageRequest, RequestFields};
 use super::server::PageServer;
-use super::{assets, insight, memory, review as queue, search, sessions, settings, today, undo};
+use super::{
+    assets, inbox, insight, memory, patches, review as queue, search, sessions, setting, settings, today,
+    undo,
+};
 use crate::app::changes::change_stamp;
 use crate::app::{CommandContext, review, status};
 use crate::error::CliError;
@@ -85,6 +88,10 @@ pub(super) fn router(server: Arc<PageServer>) -> Router {
         ("runs", page(sessions::all_runs)),
         ("insight", page(insight::show)),
         ("settings", page(settings::show)),
+        ("setting", action(page(setting::show), setting::save)),
+        ("probe", action(MethodRouter::new(), settings::probe)),
+        ("inbox", action(MethodRouter::new(), inbox::decide)),
+        ("patch", action(MethodRouter::new(), patches::decide)),
         ("undo", action(MethodRouter::new(), undo::undo)),
     ];
     let path = &server.keys().path;
@@ -238,7 +245,8 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(move || {
         let out = Printer::new(server.global.color);
-        let context = CommandContext::in_folder(&server.global, &out, server.folder.clone())?;
+        let context = CommandContext::in_folder(&server.global, &out, server.folder.clone())?
+            .with_scan_cache(server.scans.for_one_request());
         let done = work(&PageRequest { context: &context, server: &server, fields: &fields });
         if purpose == Purpose::Change {
             context.index_changes(done.is_ok());

@@ -7,6 +7,7 @@ use rekindle_core::recall::document::Document;
 use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::relevance_gate::RelevanceDecision;
 use rekindle_core::recall::select::{MAX_LISTED_RESULTS, RecallHit};
+use rekindle_core::recall::trust::TrustDoubt;
 use rekindle_core::text::clean::{clean, one_line};
 use rekindle_engine::recall::ask::{RecallAnswer, ShownPassage};
 use serde_json::json;
@@ -16,7 +17,7 @@ use super::parts::{MAX_TITLE_CHARS, counted, memory_address, memory_row, origin_
 use super::plot::bar;
 use super::request::{PageAnswer, PageContent, PageRequest, RequestFields, encode};
 use crate::app::browse::{FilterValues, list};
-use crate::app::explain::{ScoreRow, gate, rule, score_rows};
+use crate::app::explain::{self, ScoreRow, gate, rule, score_rows};
 use crate::app::recall::{RecallQuestion, hit_location, recall, recall_and_log, result};
 use crate::app::{CommandContext, status};
 use crate::error::CliError;
@@ -25,6 +26,8 @@ use crate::error::CliError;
 const PAGE_LENGTH: usize = 50;
 /// The most characters of a question.
 const MAX_QUERY_CHARS: usize = 2_000;
+/// The most memories in the list of those that were left out.
+const MAX_LEFT_OUT: usize = 100;
 /// The fields of the form, in the order of the address.
 const FIELDS: [&str; 7] = ["q", "project", "kind", "origin", "reviewed", "since", "anyway"];
 
@@ -73,7 +76,7 @@ fn form(fields: &RequestFields, values: &FilterValues) -> Markup {
         form #search-form action="search" method="get" role="search" {
             div.search-line {
                 label.unseen for="q" { "Question or keywords" }
-                input #q type="search" name="q" value=[fields.get("q")] autocomplete="off" spellcheck="false"
+                input #q type="search" name="q" value=[fields.get("q").map(clean)] autocomplete="off" spellcheck="false"
                     placeholder="What do you want to know?" autofocus[fields.get("q").is_none()];
                 button.main type="submit" { "Search" }
             }
@@ -110,7 +113,7 @@ fn form(fields: &RequestFields, values: &FilterValues) -> Markup {
                     }
                 }
                 label { "Since"
-                    input type="text" name="since" value=[fields.get("since")] placeholder="7d, 2026-11-01";
+                    input type="text" name="since" value=[fields.get("since").map(clean)] placeholder="7d, 2026-11-01";
                 }
             }
             label.check {
@@ -148,7 +151,14 @@ fn hits(
             (counted(answer.selection.hits.len() as u64, "memory", "memories")) " of "
             (counted(answer.documents as u64, "document", "documents")) " in " (report["tookMs"].as_f64().unwrap_or_default().round()) " ms"
         }
-        @for degraded in &answer.degraded { p.notice.problem { (degraded.explain()) } }
+        @for degraded in &answer.degraded {
+            p.notice.problem {
+                span {
+                    (degraded.explain()) "."
+                    @if let Some(next) = explain::degraded_next(*degraded) { " " code { (next) } " mends it." }
+                }
+            }
+        }
         @if answer.selection.hits.is_empty() { (nothing(&answer, fields)) }
         ol.rows.hits {
             @for (hit, shown) in answer.selection.hits.iter().zip(&answer.passages) {
@@ -215,11 +225,14 @@ fn marks(hit: &RecallHit, shown: &ShownPassage) -> Markup {
         (document.inbox, "inbox"),
         (document.stale, "may be outdated"),
         (!document.active, "no longer holds"),
-        (!hit.doubts.is_empty(), "contradicted"),
+        (hit.doubts.iter().any(|doubt| matches!(doubt, TrustDoubt::Contradicted { .. })), "contradicted"),
         (shown.refreshed, "changed since it was indexed"),
     ];
     html! {
-        @for (_, mark) in marks.into_iter().filter(|(holds, _)| *holds) { span.chip.warn { (mark) } }
+        @for (_, mark) in marks.into_iter().filter(|(holds, _)| *holds) {
+            // Most captured memories are unreviewed, so that is no warning.
+            span.chip.warn[mark != "unreviewed" && mark != "inbox"] { (mark) }
+        }
         @if hit.lineage.len() > 1 { span.chip { "observed " (hit.lineage.len()) " times" } }
     }
 }
@@ -233,7 +246,7 @@ fn reasons(hit: &RecallHit, shown: &ShownPassage) -> Markup {
             @for row in rows {
                 tr {
                     th scope="row" { (row.name) }
-                    td.number { (sign) (format!("{:.3}", row.value)) }
+                    td.number { (sign) (format!("{:.3}", row.value + 0.0)) }
                     td { (bar(row.value, most)) }
                     td.soft { (row.meaning) }
                 }
@@ -241,13 +254,18 @@ fn reasons(hit: &RecallHit, shown: &ShownPassage) -> Markup {
         }
     };
     html! {
-        div.scroll {
+        div.scroll tabindex="0" role="group" aria-label="Parts of the score" {
             table.reasons {
                 tbody { (rows(&parts, most, "")) }
                 tbody { (rows(&factors, 1.0, "× ")) }
             }
         }
-        @for doubt in &hit.doubts { p.soft { "Doubt: " (json!(doubt).to_string()) } }
+        @for doubt in &hit.doubts {
+            p.soft {
+                (explain::doubt(doubt))
+                @if let TrustDoubt::Contradicted { by } = doubt { " " a href=(memory_address(by)) { "Show it" } }
+            }
+        }
         p.soft { "In " code { (hit_location(&hit.document, shown)) } }
     }
 }
@@ -259,11 +277,11 @@ fn left_out(answer: &RecallAnswer) -> Markup {
         @if !dropped.is_empty() {
             details #left-out {
                 summary { "Left out (" (dropped.len()) ")" }
-                div.scroll {
+                div.scroll tabindex="0" role="group" aria-label="Memories that were left out" {
                     table {
                         thead { tr { th.number { "Score" } th { "Memory" } th { "Why it was left out" } } }
                         tbody {
-                            @for one in dropped {
+                            @for one in dropped.iter().take(MAX_LEFT_OUT) {
                                 tr {
                                     td.number { (format!("{:.3}", one.score)) }
                                     td { a href=(memory_address(&one.id)) { (one_line(&one.title, 90)) } }
@@ -273,6 +291,7 @@ fn left_out(answer: &RecallAnswer) -> Markup {
                         }
                     }
                 }
+                @if dropped.len() > MAX_LEFT_OUT { p.soft { "and " (dropped.len() - MAX_LEFT_OUT) " further down" } }
             }
         }
     }

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::time::Timestamp;
+use rekindle_engine::ops::doctor::CheckReport;
 use rekindle_engine::platform::clock;
+use rekindle_engine::vault::ScanCache;
 
 use super::access::PageKeys;
 use super::request::PageNotice;
@@ -34,6 +37,10 @@ pub(super) struct PageServer {
     notices: Mutex<Vec<(u64, PageNotice)>>,
     next_notice: AtomicU64,
     used_tickets: Mutex<Vec<String>>,
+    /// The results of the last call of every hook.
+    probe: Mutex<Option<(Timestamp, Vec<CheckReport>)>>,
+    /// The notes that earlier pages listed. Each page compares them with the files.
+    pub(super) scans: ScanCache,
 }
 
 /// Opens a random port that only this machine can reach.
@@ -65,6 +72,8 @@ impl PageServer {
             notices: Mutex::default(),
             next_notice: AtomicU64::new(1),
             used_tickets: Mutex::default(),
+            probe: Mutex::default(),
+            scans: ScanCache::default(),
         }))
     }
 
@@ -96,6 +105,16 @@ impl PageServer {
             used.push(nonce);
         }
         is_new
+    }
+
+    /// Keeps the results of calling every hook.
+    pub(super) fn keep_probe(&self, at: Timestamp, reports: Vec<CheckReport>) {
+        *self.probe.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, reports));
+    }
+
+    /// The results of the last call of every hook.
+    pub(super) fn last_probe(&self) -> Option<(Timestamp, Vec<CheckReport>)> {
+        self.probe.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Keeps a message for the next page and returns its number.

@@ -4,12 +4,15 @@ use maud::{Markup, html};
 use rekindle_core::config::{Config, KeyDoc, LlmProvider, ReadNotes, keys};
 use rekindle_core::telemetry::health::{CheckOutcome, HealthCheck, HealthReport, thresholds};
 use rekindle_core::text::clean::one_line;
+use rekindle_engine::ops::doctor::FindingSeverity;
 use rekindle_engine::platform::db::Database;
 
-use super::layout::PageSection;
+use super::layout::{PageSection, form_key};
 use super::parts::when;
-use super::request::{PageAnswer, PageContent, PageRequest};
+use super::request::{PageAnswer, PageContent, PageNotice, PageRequest};
+use super::setting;
 use crate::app::health;
+use crate::app::probe::probe_agents;
 use crate::app::status::LearningReport;
 use crate::app::today::last_heard;
 use crate::error::CliError;
@@ -19,7 +22,7 @@ pub(super) fn show(request: &PageRequest<'_>) -> Result<PageAnswer, CliError> {
     let report = health::look(context, thresholds::WINDOW_HOURS, thresholds::STALL_MINUTES);
     let body = html! {
         h1 { "Settings" }
-        p.lead { "Everything is on this machine. Change a setting with " code { "rekindle config set KEY VALUE" } "." }
+        p.lead { "Everything is on this machine. A change goes to " code { (context.home.config_file().display()) } "." }
         (health_section(&report))
         (agents(request)?)
         (reading(&context.settings.config))
@@ -43,7 +46,7 @@ fn health_section(report: &HealthReport) -> Markup {
             }
             details #checks open[failing > 0] {
                 summary { "Every check" }
-                div.scroll {
+                div.scroll tabindex="0" role="group" aria-label="Every health check" {
                     table {
                         thead { tr { th { "Check" } th { "Result" } th { "Evidence" } th { "What to do" } } }
                         tbody {
@@ -95,9 +98,58 @@ fn agents(request: &PageRequest<'_>) -> Result<Markup, CliError> {
                     }
                 }
             }
-            p.soft { code { "rekindle doctor" } " calls every installed hook and checks its answer." }
+            (probe_results(request))
         }
     })
+}
+
+/// The last call of every hook, and the button for the next.
+fn probe_results(request: &PageRequest<'_>) -> Markup {
+    let last = request.server.last_probe();
+    html! {
+        @if let Some((at, reports)) = &last {
+            div #probe role="status" {
+                h3 { "Hooks called " (when(request.context, *at)) }
+                @if reports.is_empty() { p.empty { "No agent is connected. " code { "rekindle install" } " connects yours." } }
+                ul.plain {
+                    @for report in reports {
+                        @for finding in &report.findings {
+                            li {
+                                span.dot.good[finding.level == FindingSeverity::Ok].bad[finding.level == FindingSeverity::Error] aria-hidden="true" {}
+                                strong { (report.check) } ": " (one_line(&finding.what, 300))
+                                @if let Some(hint) = &finding.hint { " " span.soft { (one_line(hint, 300)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if request.server.read_only {
+            p.soft { code { "rekindle doctor" } " calls every installed hook and checks its answer." }
+        } @else {
+            form method="post" action="probe" {
+                (form_key(request.server))
+                div.actions {
+                    button type="submit" { "Call every hook now" }
+                    span.soft { "With a sample that leaves no trace." }
+                }
+            }
+        }
+    }
+}
+
+/// Calls the hooks of every connected agent, as `rekindle doctor` does.
+pub(super) fn probe(request: &PageRequest<'_>) -> Result<PageAnswer, CliError> {
+    let context = request.context;
+    let reports = probe_agents(&context.home, &context.places, &context.settings.config)?;
+    let failed =
+        reports.iter().flat_map(|report| &report.findings).any(|one| one.level == FindingSeverity::Error);
+    request.server.keep_probe(context.now.timestamp(), reports);
+    let notice = match failed {
+        false => PageNotice::done("Every installed hook was called."),
+        true => PageNotice::problem("A hook does not answer as it should; see below."),
+    };
+    Ok(request.see("settings#agents", notice))
 }
 
 fn reading(config: &Config) -> Markup {
@@ -177,7 +229,7 @@ fn all(request: &PageRequest<'_>) -> Result<Markup, CliError> {
         let setting = settings.get(key.name)?;
         let is_default = setting.place.source.as_str() == "default";
         let place = (!is_default).then(|| setting.place.to_string());
-        rows.push((key, setting.value.to_string(), place));
+        rows.push((key, setting::value_words(&setting.value), place));
     }
     let table = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     Ok(html! {
@@ -191,7 +243,10 @@ fn all(request: &PageRequest<'_>) -> Result<Markup, CliError> {
                     }
                     dl.settings {
                         @for (key, value, place) in group {
-                            dt { code { (key.name) } " " span.value { (one_line(if value.is_empty() { "\"\"" } else { value }, 120)) } @if let Some(place) = place { " " span.chip.good { (one_line(place, 80)) } } }
+                            dt {
+                                a href=(setting::address(key.name)) { code { (key.name) } } " " span.value { (one_line(value, 120)) }
+                                @if let Some(place) = place { " " span.chip.good title=(place) { (one_line(place, 80)) } }
+                            }
                             dd { (key.doc) }
                         }
                     }

@@ -138,6 +138,9 @@ fn used(report: &TodayReport) -> Markup {
                 (figure(week.repeated.len(), "said again by you"))
                 (figure(grouped(week.cost.injected_tokens), "tokens given"))
             }
+            @if week.used > 0 {
+                p.soft { "You did not have to say " @if week.used == 1 { "that once again." } @else { "those " (week.used) " things again." } }
+            }
             @if !week.most_used.is_empty() {
                 h3 { "Used most" }
                 ol.plain {

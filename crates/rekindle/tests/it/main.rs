@@ -64,6 +64,7 @@ mod models;
 mod month_of_use;
 #[cfg(unix)]
 mod notices;
+mod obsidian;
 mod otel;
 #[cfg(unix)]
 mod plugin;
@@ -99,6 +100,8 @@ mod typed_only;
 mod undo;
 #[cfg(unix)]
 mod web;
+#[cfg(unix)]
+mod web_actions;
 #[cfg(unix)]
 mod web_pages;
 mod week;

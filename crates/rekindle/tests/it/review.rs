@@ -113,7 +113,7 @@ fn ver_09_rev_12_approve_reject_and_edit_by_id() {
     assert_eq!(text(&edited["decided"][0], "status"), "promoted", "{edited}");
     let after = memory(&sandbox);
     assert!(
-        after.contains(&format!("Use tabs. <!-- {} user -->", ids[0])) && after.contains(words),
+        after.contains(&format!("Use tabs. <!-- user --> ^{}", ids[0])) && after.contains(words),
         "{after}"
     );
     assert!(!after.contains("Mondays"), "{after}");
@@ -399,7 +399,7 @@ fn r_20_b_16_two_machines_never_give_the_same_id() {
     other.rekindle(&["approve", &theirs]).run().ok();
     let both = memory(&other);
     for (line, id) in [("Use tabs for indentation.", &id), ("Deploy the gateway on Mondays.", &theirs)] {
-        assert_eq!(both.matches(&format!("{line} <!-- {id} user -->")).count(), 1, "{both}");
+        assert_eq!(both.matches(&format!("{line} <!-- user --> ^{id}")).count(), 1, "{both}");
     }
     other.rekindle(&["undo", &theirs]).run().ok();
     assert_eq!(memory(&other), brought);

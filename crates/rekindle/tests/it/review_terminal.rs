@@ -124,7 +124,7 @@ fn rev_12_rev_14_a_sitting_approves_rejects_takes_back_and_leaves_the_screen_as_
     let screen = terminal.until("to MEMORY.md › Patterns");
     assert!(screen.contains("  [a] Use tabs") && screen.contains("> [ ] Deploy on Mondays"), "{screen}");
     sandbox.rekindle(&["worker", "--once"]).run().ok();
-    assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {first} user -->")), "{}", memory(&sandbox));
+    assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- user --> ^{first}")), "{}", memory(&sandbox));
 
     terminal.keys(&["r"]);
     terminal.until("Reason? Enter rejects");

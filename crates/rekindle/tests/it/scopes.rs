@@ -112,10 +112,10 @@ fn r_15_an_approved_line_holds_where_it_was_said_unless_the_person_says_everywhe
     assert!(!said.contains("only"), "{said}");
     let lines = memory(&sandbox);
     assert!(
-        lines.contains(&format!("pressure check. (project: github.com/acme/pumps) <!-- {here} user -->")),
+        lines.contains(&format!("pressure check. (project: github.com/acme/pumps) <!-- user --> ^{here}")),
         "{lines}"
     );
-    assert!(lines.contains(&format!("Commit messages say why. <!-- {wide} user -->")), "{lines}");
+    assert!(lines.contains(&format!("Commit messages say why. <!-- user --> ^{wide}")), "{lines}");
     let (pumps, boats) = (briefing(&sandbox, "pumps"), briefing(&sandbox, "boats"));
     assert!(pumps.contains("pressure check") && pumps.contains("say why"), "{pumps}");
     assert!(!boats.contains("pressure check") && boats.contains("say why"), "{boats}");
@@ -143,7 +143,8 @@ fn r_15_a_line_that_takes_the_place_of_another_holds_where_that_one_held() {
     sandbox.rekindle(&["approve", &id]).run().ok();
     let lines = memory(&sandbox);
     assert!(
-        lines.contains("~~Use npm.~~ (superseded") && lines.contains(&format!("Use pnpm. <!-- {id}")),
+        lines.contains("~~Use npm.~~ (superseded")
+            && lines.contains(&format!("Use pnpm. <!-- user --> ^{id}")),
         "{lines}"
     );
     sandbox.rekindle(&["undo", &id]).run().ok();
@@ -183,7 +184,7 @@ fn r_15_review_md_says_where_a_line_will_hold_and_takes_another_answer() {
         (&here, format!("Deploys wait for the pressure check. {mark}")),
         (&worded, format!("Valves have numbers, from the left. {mark}")),
     ] {
-        assert!(lines.contains(&format!("{line} <!-- {id} user -->")), "{line} in {lines}");
+        assert!(lines.contains(&format!("{line} <!-- user --> ^{id}")), "{line} in {lines}");
     }
 }
 
@@ -353,5 +354,5 @@ fn r_20_an_id_ends_with_letters_of_the_machine() {
     // A prefix of an id is enough.
     let short = ids[0].trim_end_matches(letters[0]).trim_end_matches('-');
     sandbox.rekindle(&["approve", short]).run().ok();
-    assert!(memory(&sandbox).contains(&format!("<!-- {} user -->", ids[0])));
+    assert!(memory(&sandbox).contains(&format!("<!-- user --> ^{}", ids[0])));
 }

@@ -118,7 +118,7 @@ fn rev_05_rev_06_a_task_for_each_proposal_decides_about_it() {
     let became: Vec<String> = ids.iter().map(|id| status(&sandbox, id)).collect();
     assert_eq!(became, ["promoted", "rejected", "rejected", "triaged"]);
     assert_eq!(decided_by(&sandbox, &ids[0]), "todoist");
-    assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {} user -->", ids[0])));
+    assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- user --> ^{}", ids[0])));
     assert_eq!(server.open().len(), 1, "one that was turned down by its label is closed");
     let late = rekindle(&sandbox, &["approve", &ids[1]]).run().fails(1).stderr;
     assert!(late.contains("was rejected in Todoist on "), "{late}");

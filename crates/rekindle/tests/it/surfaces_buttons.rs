@@ -74,7 +74,7 @@ fn rev_08_buttons_decide_and_go_away() {
         ("promoted", "rejected")
     );
     assert_eq!(text(&review(&sandbox, &[&ids[0]])["proposals"][0], "decided_by"), "telegram");
-    assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {} user -->", ids[0])));
+    assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- user --> ^{}", ids[0])));
     assert_eq!(
         server.answers(),
         [format!("{} will be remembered", ids[0]), format!("{} is rejected", ids[1])]

@@ -72,7 +72,12 @@ impl WebPage {
     }
 
     pub(crate) fn open_with(sandbox: &Sandbox, more: &[&str]) -> Self {
-        let mut page = Self::start(&sandbox.rekindle(&[&["web", "--no-open"], more].concat()));
+        Self::enter(&sandbox.rekindle(&[&["web", "--no-open"], more].concat()))
+    }
+
+    /// Starts a page with this command and opens it with its token.
+    pub(crate) fn enter(command: &TestCommand) -> Self {
+        let mut page = Self::start(command);
         let query = page.address.split_once('?').unwrap().1.to_owned();
         let answer = page.get(&format!("?{query}")).is(200);
         let cookie = answer.header("set-cookie").unwrap().to_owned();
@@ -136,15 +141,18 @@ impl WebPage {
         // A field that names a memory leads to a page with a form.
         let named = |wanted: &str| fields.iter().find(|(name, _)| *name == wanted).map(|(_, id)| *id);
         let id = named("from").or_else(|| named("id")).unwrap_or_default();
-        let key = self.get("review").form_key_or(|| self.get(&format!("edit?id={}", encode(id))));
-        self.post_with(
-            page,
-            &[&[("key", key.as_str())], fields].concat(),
-            &[&format!("Origin: http://{}", self.host)],
-        )
+        let pages =
+            ["review".to_owned(), format!("edit?id={}", encode(id)), "setting?name=recall.k".to_owned()];
+        let key = pages.iter().find_map(|page| self.get(page).form_key()).unwrap();
+        self.post_with(page, &[&[("key", key.as_str())], fields].concat(), &[&self.origin()])
     }
 
-    fn post_with(&self, page: &str, fields: &[(&str, &str)], more: &[&str]) -> WebAnswer {
+    /// The header that browsers send with forms of this page.
+    pub(crate) fn origin(&self) -> String {
+        format!("Origin: http://{}", self.host)
+    }
+
+    pub(crate) fn post_with(&self, page: &str, fields: &[(&str, &str)], more: &[&str]) -> WebAnswer {
         let mut lines = self.own_lines();
         lines.push("Content-Type: application/x-www-form-urlencoded".to_owned());
         let lines: Vec<&str> = lines.iter().map(String::as_str).chain(more.iter().copied()).collect();
@@ -156,8 +164,13 @@ impl WebPage {
     /// Sends a form and follows to the page behind it.
     #[track_caller]
     pub(crate) fn submit(&self, page: &str, fields: &[(&str, &str)]) -> WebAnswer {
-        let answer = self.post(page, fields).is(303);
-        let next = answer.header("location").unwrap().to_owned();
+        self.follow(&self.post(page, fields).is(303))
+    }
+
+    /// Gets the page that an answer leads to.
+    #[track_caller]
+    pub(crate) fn follow(&self, answer: &WebAnswer) -> WebAnswer {
+        let next = answer.header("location").unwrap();
         self.get(next.split('#').next().unwrap())
     }
 
@@ -181,12 +194,9 @@ impl WebPage {
 }
 
 impl WebAnswer {
-    /// The key of a form on this page, or on another one.
-    fn form_key_or(&self, other: impl FnOnce() -> Self) -> String {
-        match self.body.contains("name=\"key\"") {
-            true => self.field("key"),
-            false => other().field("key"),
-        }
+    /// The key of the forms on this page.
+    fn form_key(&self) -> Option<String> {
+        self.body.contains("name=\"key\"").then(|| self.field("key"))
     }
 }
 
@@ -310,7 +320,7 @@ fn b_11_a_read_only_page_shows_everything_and_changes_nothing() {
     page.get("memory?id=staging").is(200).has("Staging listens on 5433").lacks("method=\"post\"");
     let before = sandbox.files();
     let own = format!("Origin: http://{}", page.host);
-    let key = page.get("edit?id=staging").form_key_or(|| panic!("no key"));
+    let key = page.get("edit?id=staging").field("key");
     page.post_with("decide", &[("key", &key), ("id", &id), ("verdict", "approve")], &[&own])
         .is(403)
         .has("read-only");

@@ -62,6 +62,9 @@ pub fn is_recallable(path: &str, vault_folder: &str) -> bool {
     if path.split('/').any(is_foreign) {
         return false;
     }
+    if in_vault(path, vault_folder).is_some_and(layout::is_generated_note) {
+        return false;
+    }
     if let Some(inside) = in_vault(path, vault_folder).filter(|inside| is_meta(inside)) {
         // Of Rekindle's own files, only pending proposals are collected.
         return inside.strip_prefix(layout::META) == Some("/")

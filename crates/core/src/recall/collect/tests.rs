@@ -373,6 +373,9 @@ fn small_notes_are_documents_too() {
 fn excluded_files_are_not_collected() {
     for path in [
         "MemoryVault/_meta/x.md",
+        "MemoryVault/Rekindle.md",
+        "MemoryVault/_projects/",
+        "MemoryVault/_projects/Rekindle payments.md",
         "MemoryVault/_meta/tombstones.jsonl",
         "_meta/waiting.jsonl",
         "MemoryVault/system-log.jsonl",

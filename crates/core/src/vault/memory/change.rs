@@ -178,7 +178,7 @@ fn holds_for(item: &MemoryItem, mark: &StatementMark) -> bool {
 
 fn render_item(addition: &StatementAddition<'_>) -> String {
     let StatementMark { id, origin, project } = addition.mark;
-    let noted = CommentMark { ids: id.iter().cloned().collect(), origin: Some(*origin) };
+    let noted = CommentMark::new(id.as_ref(), *origin, addition.statement.lines().count() == 1);
     let head = format!("- ({}) ", day(addition.date));
     let scope = project.clone().map_or(Scope::Global, Scope::Project);
     let first = addition.statement.lines().next().unwrap_or_default();
@@ -231,7 +231,7 @@ fn note(text: &str, line: &MarkdownLine<'_>, mark: &StatementMark) -> String {
         // The words are the person's, so they get no origin of ours.
         let comment = mark.id.as_ref().filter(|_| can_take_comment(&line.text[first.words.clone()]));
         let at = line.text_start + first.words.end;
-        let id = |id: &String| CommentMark { ids: vec![id.clone()], origin: None }.render();
+        let id = |id: &String| CommentMark { ids: vec![id.clone()], ..CommentMark::default() }.render();
         return comment.map_or_else(|| text.to_owned(), |own| splice(text, at..at, &format!(" {}", id(own))));
     };
     noted.ids.extend(mark.id.clone());

@@ -70,7 +70,7 @@ pub struct MemoryItem {
     pub range: Range<usize>,
 }
 
-/// The machine data in a comment behind a statement. It prevents adding a proposal twice (REV-12).
+/// The machine data behind a statement: a comment and a block id. It prevents adding a proposal twice (REV-12).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementMark {
     /// The proposal it came from.

@@ -10,6 +10,7 @@ use crate::base::scope::{ProjectId, Scope};
 use crate::vault::comment;
 use crate::vault::escape::{self, EscapeStyle};
 use crate::vault::lines::{self, LineKind, MarkdownLine, heading_words, item_lines};
+use crate::vault::review::ProposalId;
 use crate::vault::scope_mark;
 
 /// The sections of `text`, in order. Deeper headings are part of their section.
@@ -54,7 +55,8 @@ pub fn title_matches(title: &str, name: &str) -> bool {
 pub fn visible_in(text: &str, here: Option<&str>) -> String {
     let Ok(sections) = sections(text) else {
         let is_hidden = |line: &&str| {
-            let mark = comment::find_trailing(line).map_or(*line, |at| &line[..at]);
+            let at = find_comment(line).map(|(range, _)| range.start).or(comment::find_trailing(line));
+            let mark = at.map_or(*line, |at| &line[..at]);
             scope_mark::split(mark).is_some_and(|(_, scope)| !scope.is_visible_in(here))
         };
         return text.split_inclusive('\n').filter(|line| !is_hidden(line)).collect();
@@ -105,18 +107,33 @@ pub(super) struct ItemFirstLine {
     pub(super) mark: Option<(Range<usize>, CommentMark)>,
 }
 
-/// The parsed content of our comment.
+/// Our mark behind a statement: a comment with ids and the origin, and in new lines the first id as a block id
+/// (`^p-20261115-001`), to which note apps can link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CommentMark {
     pub(super) ids: Vec<String>,
     pub(super) origin: Option<Origin>,
+    /// True if the first id is a block id.
+    pub(super) is_block: bool,
 }
 
 impl CommentMark {
+    /// The mark of a new line. `is_whole` is true if the statement ends on the line of its mark: elsewhere, note apps
+    /// would show the block id as text.
+    pub(super) fn new(id: Option<&String>, origin: Origin, is_whole: bool) -> Self {
+        let is_block = is_whole && id.is_some_and(|id| id.parse::<ProposalId>().is_ok());
+        Self { ids: id.into_iter().cloned().collect(), origin: Some(origin), is_block }
+    }
+
     pub(super) fn render(&self) -> String {
+        let (block, ids) = match self.ids.split_first().filter(|_| self.is_block) {
+            Some((block, ids)) => (Some(format!("^{block}")), ids),
+            None => (None, self.ids.as_slice()),
+        };
         let origin = self.origin.map(|origin| origin.as_str().to_owned());
-        let words: Vec<String> = self.ids.iter().cloned().chain(origin).collect();
-        format!("<!-- {} -->", words.join(" "))
+        let words: Vec<String> = ids.iter().cloned().chain(origin).collect();
+        let comment = (!words.is_empty()).then(|| format!("<!-- {} -->", words.join(" ")));
+        comment.into_iter().chain(block).collect::<Vec<_>>().join(" ")
     }
 
     /// Parses a comment that contains only ids and one origin. Any other is the person's.
@@ -134,6 +151,13 @@ impl CommentMark {
     }
 }
 
+/// The text before a block id of ours at the end of a line, and the id. Any other block id is the person's.
+fn split_block_id(text: &str) -> Option<(&str, &str)> {
+    let (before, id) = text.trim_end().rsplit_once('^')?;
+    let is_apart = before.ends_with([' ', '\t']);
+    (is_apart && id.parse::<ProposalId>().is_ok()).then_some((before, id))
+}
+
 /// True if `text` can be an id in a comment: `p-20261115-001`, `m-4k2…`.
 pub(super) fn is_id(text: &str) -> bool {
     let Some((letter, rest)) = text.split_once('-') else { return false };
@@ -144,11 +168,20 @@ pub(super) fn is_id(text: &str) -> bool {
         })
 }
 
-/// Our comment at the end of a line, with its range in the line's text.
+/// Our mark at the end of a line, with its range in the line's text.
 pub(super) fn find_comment(text: &str) -> Option<(Range<usize>, CommentMark)> {
-    let start = comment::find_trailing(text)?;
     let end = text.trim_end().len();
-    Some((start..end, CommentMark::parse(&text[start..end])?))
+    let comment = |text: &str| {
+        let start = comment::find_trailing(text)?;
+        Some((start, CommentMark::parse(text[start..].trim_end())?))
+    };
+    let Some((before, id)) = split_block_id(text) else {
+        return comment(text).map(|(start, noted)| (start..end, noted));
+    };
+    let (start, mut noted) = comment(before).unwrap_or((before.len(), CommentMark::default()));
+    noted.ids.insert(0, id.to_owned());
+    noted.is_block = true;
+    Some((start..end, noted))
 }
 
 pub(super) fn first_line(text: &str, content: usize) -> ItemFirstLine {

@@ -123,13 +123,13 @@ fn fnd_04_a_fresh_file_has_the_sections() {
     let filled = add(&text, "lessons", "Ask before force-pushing", "p-20261115-001");
     assert!(
         filled.text.ends_with(
-            "## Lessons\n\n- (2026-11-15) Ask before force-pushing <!-- p-20261115-001 user -->\n"
+            "## Lessons\n\n- (2026-11-15) Ask before force-pushing <!-- user --> ^p-20261115-001\n"
         )
     );
     let filled = add(&filled.text, "Hard Rules", "Never amend", "p-20261115-002");
     assert!(
         filled.text.contains(
-            "## Hard Rules\n\n- (2026-11-15) Never amend <!-- p-20261115-002 user -->\n\n## System"
+            "## Hard Rules\n\n- (2026-11-15) Never amend <!-- user --> ^p-20261115-002\n\n## System"
         )
     );
 }
@@ -148,7 +148,7 @@ fn rev_12_the_item_goes_behind_the_list_before_blank_lines() {
     assert_eq!(change.outcome, StatementOutcome::Appended);
     assert_eq!(
         change.text,
-        text.replace("nested\r\n", "nested\r\n- (2026-11-15) c <!-- p-20261115-001 user -->\r\n")
+        text.replace("nested\r\n", "nested\r\n- (2026-11-15) c <!-- user --> ^p-20261115-001\r\n")
     );
 }
 
@@ -176,7 +176,7 @@ fn rev_12_the_same_statement_is_merged_and_stays_as_written() {
 fn rev_15_without_a_section_it_is_reflected_with_attribution() {
     let change = add("# Memory\n\nmine", "Deploys", "Fridays are off", "p-20261115-001");
     assert_eq!(change.outcome, StatementOutcome::Reflected);
-    let tail = "- (2026-11-15) **Deploys:** Fridays are off <!-- p-20261115-001 user -->";
+    let tail = "- (2026-11-15) **Deploys:** Fridays are off <!-- user --> ^p-20261115-001";
     assert!(change.text.starts_with("# Memory\n\nmine\n\n## Reflected (2026-11-15)\n\n_"));
     assert!(change.text.ends_with(tail));
     let second = add(&change.text, "Deploys", "So are Mondays", "p-20261115-002");
@@ -195,7 +195,7 @@ fn supersede_strikes_the_old_and_adds_the_new() {
     assert_eq!(
         change.text,
         "## Patterns\n- (2026-01-01) ~~Use npm~~ (superseded 2026-11-15) <!-- p-20260101-001 user -->\n- other\n\
-         - (2026-11-15) Use pnpm <!-- p-20261115-001 user -->\n"
+         - (2026-11-15) Use pnpm <!-- user --> ^p-20261115-001\n"
     );
     let moved = supersede(&change.text, &old, date(2026, 11, 15), "x", &mark("p-20261115-002"));
     assert_eq!(moved, Err(Error::Moved { line: 2 }));
@@ -235,7 +235,7 @@ fn r_15_a_line_says_where_it_holds_and_is_shown_only_there() {
     let text = "## Patterns\n\n- Mine, typed by hand (project: kettles)\n";
     let change = append(text, "Patterns", date(2026, 11, 15), "Use pnpm", &mark).unwrap();
     let line =
-        "- (2026-11-15) Use pnpm (project: github.com/acme/payments) <!-- p-20261115-001-k7qe user -->\n";
+        "- (2026-11-15) Use pnpm (project: github.com/acme/payments) <!-- user --> ^p-20261115-001-k7qe\n";
     assert_eq!(change.text, format!("{text}{line}"));
     let items = sections(&change.text).unwrap().remove(0).items;
     let shown = |here| -> Vec<&str> {
@@ -284,7 +284,7 @@ fn r_15_a_struck_line_keeps_its_scope() {
     assert_eq!(
         change.text,
         "## Patterns\n- (2026-01-01) ~~Use npm (project: payments)~~ (superseded 2026-11-15) <!-- p-20260101-001 user -->\n\
-         - (2026-11-15) Use pnpm (project: payments) <!-- p-20261115-001 user -->\n"
+         - (2026-11-15) Use pnpm (project: payments) <!-- user --> ^p-20261115-001\n"
     );
     let by_hand = "## Patterns\n- ~~Use npm~~ (superseded 2026-11-15) (project: payments)\n";
     for text in [change.text.as_str(), by_hand] {
@@ -298,7 +298,7 @@ fn r_15_a_struck_line_keeps_its_scope() {
 fn rev_12_a_heading_of_several_lines_stays_whole() {
     let text = "## Patterns\n\nwords\n\nHard\nRules\n---\n\n- one\n";
     let change = add(text, "Patterns", "Use pnpm", "p-20261115-001");
-    let line = "- (2026-11-15) Use pnpm <!-- p-20261115-001 user -->\n";
+    let line = "- (2026-11-15) Use pnpm <!-- user --> ^p-20261115-001\n";
     assert_eq!(change.text, text.replace("words\n", &format!("words\n\n{line}")));
     assert_eq!(sections(text).unwrap()[1].title, "Hard Rules");
     let change = add(text, "Hard Rules", "Use pnpm", "p-20261115-001");
@@ -311,4 +311,56 @@ fn rev_12_html_is_no_place_for_a_statement() {
     let change = add(text, "Patterns", "Use pnpm", "p-20261115-001");
     assert!(change.text.starts_with(text), "{}", change.text);
     assert_eq!(add(text, "Hard Rules", "Use pnpm", "p-20261115-002").outcome, StatementOutcome::Reflected);
+}
+
+#[test]
+fn b_11_new_lines_have_block_ids_and_older_marks_keep_working() {
+    let text =
+        "## Patterns\n- (2026-01-01) Old <!-- p-20260101-001 tool -->\n- Mine ^my-block\n- Also mine ^p-1\n";
+    let change = add(text, "Patterns", "New", "p-20261115-001-k7qe");
+    let line = "- (2026-11-15) New <!-- user --> ^p-20261115-001-k7qe\n";
+    assert_eq!(change.text, format!("{text}{line}"));
+    let items = sections(&change.text).unwrap().remove(0).items;
+    let read: Vec<(&str, &[String])> =
+        items.iter().map(|item| (item.text.as_str(), item.ids.as_slice())).collect();
+    let [old, new] = ["p-20260101-001", "p-20261115-001-k7qe"].map(|id| vec![id.to_owned()]);
+    // Block ids of the person are words of the person.
+    assert_eq!(
+        read,
+        [("Old", old.as_slice()), ("Mine ^my-block", &[]), ("Also mine ^p-1", &[]), ("New", new.as_slice())]
+    );
+    assert_eq!((items[0].origin, items[3].origin), (Some(Origin::Tool), Some(Origin::User)));
+    // A proposal is added once, whatever the form of its id and wherever the person moved it.
+    for id in ["p-20260101-001", "p-20261115-001-k7qe"] {
+        assert_eq!(add(&change.text, "Lessons", "Else", id).outcome, StatementOutcome::AlreadyThere, "{id}");
+    }
+    // Another proposal that says the same: the block id stays, so that links to it do.
+    let merged = add(&change.text, "Patterns", "new!", "p-20261116-002").text;
+    assert!(
+        merged.ends_with("- (2026-11-15) New <!-- p-20261116-002 user --> ^p-20261115-001-k7qe\n"),
+        "{merged}"
+    );
+    let merged_items = sections(&merged).unwrap().remove(0).items;
+    assert_eq!(merged_items[3].ids, ["p-20261115-001-k7qe", "p-20261116-002"]);
+    // Superseded: the words are struck, the id stays.
+    let struck =
+        supersede(&change.text, &items[3], date(2026, 11, 17), "Newer", &mark("p-20261117-001")).unwrap();
+    assert!(
+        struck
+            .text
+            .contains("- (2026-11-15) ~~New~~ (superseded 2026-11-17) <!-- user --> ^p-20261115-001-k7qe\n"),
+        "{}",
+        struck.text
+    );
+    // A person may delete the comment or the block id.
+    for (left, ids) in [("- New ^p-20261115-001\n", 1), ("- New <!-- user -->\n", 0), ("- New\n", 0)] {
+        let item = sections(&format!("## Patterns\n{left}")).unwrap().remove(0).items.remove(0);
+        assert_eq!((item.text.as_str(), item.ids.len()), ("New", ids), "{left}");
+    }
+    // Note apps read a block id at the end of an item only.
+    assert!(
+        add("## Patterns\n", "Patterns", "one\ntwo", "p-20261115-003")
+            .text
+            .contains("one <!-- p-20261115-003 user -->\n  two")
+    );
 }

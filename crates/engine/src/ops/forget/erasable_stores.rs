@@ -69,7 +69,8 @@ impl ErasableStore for ErasableDocuments<'_> {
     }
 
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
-        let mut erased = 0;
+        let gone: Vec<_> = going.files.iter().cloned().collect();
+        let mut erased = self.vault.forget_in_generated_notes(&gone)?;
         for file in self.files()? {
             if self.vault.goes_whole(going, &file) || !file_contains(&file, target)? {
                 continue;

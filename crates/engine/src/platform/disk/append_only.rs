@@ -88,6 +88,15 @@ impl FileIdentity {
         Self { file, size: metadata.len(), times: (metadata.modified().ok(), changed) }
     }
 
+    /// The later one of the times of the last write and of the last change of metadata.
+    pub fn last_change(&self) -> Option<SystemTime> {
+        let (written, (seconds, nanoseconds)) = self.times;
+        let since = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
+        let changed =
+            since.and_then(|(s, n)| SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::new(s, n)));
+        written.max(changed)
+    }
+
     /// True if it is the same file, even if it was written to.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file

@@ -1,5 +1,6 @@
 //! The versions of one memory, from the journal of this machine.
 
+use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::base::time::{Timestamp, parse};
 use rekindle_core::hosts::install::diff::unified_diff;
@@ -75,7 +76,10 @@ pub(crate) fn versions(vault: &Vault, path: &VaultPath, text: &str) -> Result<Ve
 /// The text before an operation. A file that was changed outside of Rekindle since may not show it any more.
 fn text_before(op: &FileOperation, after: Option<&str>) -> Option<String> {
     match op {
-        FileOperation::Create { .. } => Some(String::new()),
+        // A later edit in another program is not what Rekindle wrote.
+        FileOperation::Create { after: written, .. } => {
+            (ContentHash::of_bytes(after?.as_bytes()) == *written).then(String::new)
+        }
         FileOperation::Edit { patch: Some(patch), .. } | FileOperation::Append { patch: Some(patch), .. } => {
             patch.reverse(after?).ok()
         }

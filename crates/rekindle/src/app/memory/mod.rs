@@ -3,8 +3,12 @@
 pub(crate) mod change;
 pub(crate) mod history;
 
+use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::recall::document::{Document, DocumentSource};
+use rekindle_core::recall::filter::RecallFilters;
 use rekindle_core::recall::memory_usage::MemoryUsage;
+use rekindle_core::recall::select::MAX_LISTED_RESULTS;
+use rekindle_core::recall::trust::TrustDoubt;
 use rekindle_core::vault::entry::{EntryProperties, is_reviewed, title};
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::layout::{self, VaultShelf};
@@ -18,6 +22,7 @@ use rekindle_engine::vault::{self, ScannedEntry};
 
 use self::history::MemoryVersion;
 use super::inspect::{MemoryInjection, injections_of};
+use super::recall::{RecallQuestion, recall};
 use super::{CommandContext, feedback};
 use crate::error::CliError;
 
@@ -36,10 +41,21 @@ pub(crate) struct MemoryView {
     pub(crate) successor: Option<ScannedEntry>,
     pub(crate) links: Vec<MemoryLink>,
     pub(crate) backlinks: Vec<Document>,
+    /// The memories that cannot hold together with this one.
+    pub(crate) contradictions: Vec<ContradictingMemory>,
     pub(crate) usage: MemoryUsage,
     pub(crate) injections: Vec<MemoryInjection>,
     /// The conversation that it was made from; empty if it was not kept.
     pub(crate) conversation: Conversation,
+}
+
+/// A memory that cannot hold together with another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContradictingMemory {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// True if recall trusts it more than the other one.
+    pub(crate) prevails: bool,
 }
 
 /// A link in the text of a memory.
@@ -96,7 +112,9 @@ fn view(context: &CommandContext<'_>, path: &VaultPath) -> Result<MemoryView, Cl
         entry,
     };
     Ok(MemoryView {
-        is_reviewed: is_reviewed(&parsed) && found.shelf != VaultShelf::Inbox,
+        is_reviewed: found.shelf != VaultShelf::Inbox
+            && (is_reviewed(&parsed) || is_by_hand(&found.entry.provenance)),
+        contradictions: contradictions(context, &found, &id),
         versions: history::versions(&vault, path, &note.text)?,
         archived: archived_versions(&found, &entries),
         successor: successor(&found, &entries),
@@ -108,6 +126,47 @@ fn view(context: &CommandContext<'_>, path: &VaultPath) -> Result<MemoryView, Cl
         found,
         body,
     })
+}
+
+/// True for words that the person saved outside of any session.
+fn is_by_hand(provenance: &Provenance) -> bool {
+    provenance.origin == Origin::User && provenance.session.is_none()
+}
+
+/// The memories that the trust check of recall sets against this one. A search that fails finds none.
+fn contradictions(context: &CommandContext<'_>, found: &ScannedEntry, id: &str) -> Vec<ContradictingMemory> {
+    let question = RecallQuestion {
+        query: &found.title,
+        k: MAX_LISTED_RESULTS,
+        filters: RecallFilters::default(),
+        project: Some(found.entry.scope.project().map_or_else(|| "all".to_owned(), ToString::to_string)),
+        include_inbox: true,
+        anyway: false,
+    };
+    let Ok((answer, _)) = recall(context, &question) else { return Vec::new() };
+    let selection = &answer.selection;
+    let shown = selection.hits.iter().map(|hit| (&hit.document.id, &hit.document.title, &hit.doubts));
+    let dropped = selection.dropped.iter().map(|hit| (&hit.id, &hit.title, &hit.doubts));
+    let near: Vec<_> = shown.chain(dropped).collect();
+    let mut found: Vec<ContradictingMemory> = Vec::new();
+    for (own, _, doubts) in &near {
+        for doubt in *doubts {
+            let TrustDoubt::Contradicted { by } = doubt else { continue };
+            let (other, prevails) = match (own.as_str() == id, by == id) {
+                (true, false) => (by.as_str(), true),
+                (false, true) => (own.as_str(), false),
+                _ => continue,
+            };
+            let title =
+                near.iter().find(|(near, _, _)| near.as_str() == other).map(|(_, title, _)| title.as_str());
+            let title = title.filter(|title| !title.is_empty()).unwrap_or(other).to_owned();
+            let one = ContradictingMemory { id: other.to_owned(), title, prevails };
+            if !found.contains(&one) {
+                found.push(one);
+            }
+        }
+    }
+    found
 }
 
 /// True if a link or a property names this memory: by its path, its name or its id.

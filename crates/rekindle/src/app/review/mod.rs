@@ -1,6 +1,7 @@
 //! Decides on proposals, for a command, a key or an agent.
 
 pub(crate) mod describe;
+pub(crate) mod patches;
 
 use std::time::Duration;
 

@@ -236,7 +236,7 @@ fn exe_05_rev_12_an_approval_is_written_once_despite_crashes() {
         trial.work();
         let memory = trial.read("MEMORY.md");
         let today = trial.context.now().date();
-        let line = format!("- ({today}) Never push to main without a review. <!-- {id} user -->");
+        let line = format!("- ({today}) Never push to main without a review. <!-- user --> ^{id}");
         assert_eq!(count(&memory, &line), 1, "killed after {steps}: {memory}");
         let (rules, rest) = memory.split_once("## System Architecture").unwrap();
         assert!(rules.contains(&line) && !rest.contains(&line), "{memory}");

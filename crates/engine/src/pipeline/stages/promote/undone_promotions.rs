@@ -151,7 +151,9 @@ pub(super) fn promotion_changes(
 /// The proposals that a change promoted.
 fn ids(change: &VaultChange) -> Vec<ProposalId> {
     let words = |text: &str| -> Vec<ProposalId> {
-        text.split_whitespace().filter_map(|word| word.parse::<ProposalId>().ok()).collect()
+        text.split_whitespace()
+            .filter_map(|word| word.trim_start_matches('^').parse::<ProposalId>().ok())
+            .collect()
     };
     let patches = change.ops.iter().filter_map(|op| match op {
         FileOperation::Edit { patch: Some(patch), .. } => Some(patch),

@@ -68,7 +68,7 @@ fn rev_12_r_20_only_its_own_line_is_taken_back() {
     other.work();
     let memory = other.read("MEMORY.md");
     for (text, id) in [("Use tabs.", ours), ("Deploy on Mondays.", theirs)] {
-        assert_eq!(count(&memory, &format!("{text} <!-- {id} user -->")), 1, "{memory}");
+        assert_eq!(count(&memory, &format!("{text} <!-- user --> ^{id}")), 1, "{memory}");
     }
     assert_eq!(other.status(theirs), ProposalStatus::Promoted);
     assert_eq!(proposals::check(&other.db()).unwrap(), Vec::<String>::new());

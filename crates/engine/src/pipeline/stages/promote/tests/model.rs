@@ -277,7 +277,10 @@ impl PromoteModelRun {
                 assert_eq!(self.fixture.read("../Ideas.md").contains("→ promoted"), promoted, "{id}");
                 continue;
             }
-            let marked = memory.matches(&format!("<!-- {id}")).count();
+            let marked = [format!("<!-- {id}"), format!("^{id}")]
+                .map(|mark| memory.matches(&mark).count())
+                .iter()
+                .sum::<usize>();
             let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id}")));
             assert_eq!(marked, usize::from(promoted), "{id} is {status:?}: {memory}");
             let says = memory.contains(text) || memory.contains("In other words.");
