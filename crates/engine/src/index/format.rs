@@ -25,6 +25,9 @@ const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PART_COUNT
 /// The maximum length of a model's name, in bytes.
 pub(super) const MODEL_BYTES: usize = 128;
 
+/// The scope of an erased document. It is no project's, so readers that do not know this value never see it.
+pub(super) const ERASED_SCOPE: u32 = u32::MAX;
+
 /// The size of a unit in bytes.
 pub(super) const UNIT_BYTES: usize = 64;
 /// The size of a window in bytes.
@@ -59,7 +62,7 @@ pub(super) enum SegmentPart {
     Created,
     /// For each document: its flags.
     Flags,
-    /// For each document: the number of its project plus one; 0 means every project.
+    /// For each document: the number of its project plus one; 0 means every project, [`ERASED_SCOPE`] that it was erased.
     Scopes,
     /// For each document and one more: the offset of its JSON in the blob.
     Blobs,
@@ -265,7 +268,8 @@ impl<'a, W: Write + Seek> SegmentWriter<'a, W> {
 const WRITE_BLOCK_BYTES: usize = 2 * 1024 * 1024;
 
 impl SegmentHeader {
-    fn encode(&self, total: u64) -> Vec<u8> {
+    /// Serialises the header of a segment of `total` bytes.
+    pub(super) fn encode(&self, total: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());

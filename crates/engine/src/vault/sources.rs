@@ -442,6 +442,12 @@ fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
+/// True if a file has the time and the size of this stamp.
+pub fn has_stamp(file: &Path, stamp: &FileStamp) -> bool {
+    let is_same = |metadata: Metadata| (modified(&metadata), metadata.len()) == (stamp.modified, stamp.size);
+    plain_file(file).is_ok_and(|found| found.is_some_and(is_same))
+}
+
 /// The metadata of a regular file; `None` if it does not exist or is a link, folder or device.
 fn plain_file(file: &Path) -> io::Result<Option<Metadata>> {
     match std::fs::symlink_metadata(file) {

@@ -32,7 +32,7 @@ impl IndexSnapshot {
     }
 
     /// The numbers of a file's documents, in order.
-    fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
+    pub(in crate::index) fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
         let ranges: Vec<Range<u32>> = self
             .segments
             .iter()
@@ -43,7 +43,7 @@ impl IndexSnapshot {
         ranges.into_iter().flatten().filter(|number| !self.is_replaced(*number))
     }
 
-    fn is_replaced(&self, number: u32) -> bool {
+    pub(super) fn is_replaced(&self, number: u32) -> bool {
         self.replaced.get(number as usize).copied().unwrap_or(true)
     }
 
