@@ -205,8 +205,11 @@ fn is_marker(byte: u8) -> bool {
 /// source does not. They are the same in every spelling with this normal form, and inside JSON.
 fn telling_words(needle: &str, source: &[u8]) -> Vec<Vec<u8>> {
     let words = needle.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() >= 3);
-    let mut words: Vec<Vec<u8>> =
-        words.map(str::to_ascii_lowercase).map(String::into_bytes).filter(|word| contains(source, word)).collect();
+    let mut words: Vec<Vec<u8>> = words
+        .map(str::to_ascii_lowercase)
+        .map(String::into_bytes)
+        .filter(|word| contains(source, word))
+        .collect();
     words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     words.dedup();
     words.truncate(MAX_TELLING_WORDS);

@@ -20,8 +20,6 @@ pub(super) const UNKNOWN_STAMP: FileStamp =
 const ERASED_NAME_BYTE: u8 = 1;
 /// The document number in an erased posting: none, and larger than all others, so that a list stays sorted.
 const ERASED_POSTING: u32 = u32::MAX;
-/// The number of bytes that are summed up before the memory that they took is returned.
-const BYTES_PER_BATCH: usize = 32 << 20;
 
 /// Documents of a segment to overwrite.
 pub(super) struct BlankedDocuments<'a> {
@@ -114,14 +112,23 @@ impl BlankedDocuments<'_> {
             let range = self.segment.postings_at(place).unwrap_or_default();
             let list = || self.segment.written_postings(place);
             let mut own = term;
-            if let Some(first) = list().position(|(document, _)| is_erased.get(document as usize) == Some(&true)) {
-                let kept: Vec<(u32, [u8; 2])> = list().skip(first).filter(|(document, _)| !is_gone(*document)).collect();
+            if let Some(first) =
+                list().position(|(document, _)| is_erased.get(document as usize) == Some(&true))
+            {
+                let kept: Vec<(u32, [u8; 2])> =
+                    list().skip(first).filter(|(document, _)| !is_gone(*document)).collect();
                 let fill = range.len() - first - kept.len();
                 let documents = kept.iter().map(|(document, _)| *document);
-                let documents = documents.chain(std::iter::repeat_n(ERASED_POSTING, fill)).flat_map(u32::to_le_bytes);
+                let documents =
+                    documents.chain(std::iter::repeat_n(ERASED_POSTING, fill)).flat_map(u32::to_le_bytes);
                 let counts = kept.iter().map(|(_, count)| *count);
                 let counts = counts.chain(std::iter::repeat_n([0; 2], fill)).flatten();
-                self.put(edits, SegmentPart::PostingDocuments, (range.start + first) * 4, documents.collect());
+                self.put(
+                    edits,
+                    SegmentPart::PostingDocuments,
+                    (range.start + first) * 4,
+                    documents.collect(),
+                );
                 self.put(edits, SegmentPart::PostingCounts, (range.start + first) * 2, counts.collect());
                 if first == 0 && kept.is_empty() {
                     own = before.map_or(0, |before| before.saturating_add(1));
@@ -153,8 +160,10 @@ impl BlankedDocuments<'_> {
             if *first < done {
                 continue;
             }
-            let start = (0..*first).rev().take_while(|number| self.is_blank(*number)).last().unwrap_or(*first);
-            let before = start.checked_sub(1).and_then(|number| self.segment.unit_name_range(number)).unwrap_or(0..0);
+            let start =
+                (0..*first).rev().take_while(|number| self.is_blank(*number)).last().unwrap_or(*first);
+            let before =
+                start.checked_sub(1).and_then(|number| self.segment.unit_name_range(number)).unwrap_or(0..0);
             done = start;
             while self.is_blank(done) {
                 if let Some(unit) = self.segment.unit(done) {
@@ -188,19 +197,12 @@ impl BlankedDocuments<'_> {
     fn checksum(&self, range: &std::ops::Range<usize>, edits: &EditList) -> u64 {
         let mut sum = ByteChecksum::default();
         let mut at = range.start;
-        let add_old = |sum: &mut ByteChecksum, from: usize, to: usize| {
-            for start in (from..to).step_by(BYTES_PER_BATCH) {
-                let end = (start + BYTES_PER_BATCH).min(to);
-                sum.add(self.segment.file_bytes(start..end));
-                self.segment.release(start..end);
-            }
-        };
         for (offset, bytes) in edits.0.range(range.start as u64..range.end as u64) {
-            add_old(&mut sum, at, *offset as usize);
+            self.segment.sum_up(&mut sum, at..*offset as usize);
             sum.add(bytes);
             at = *offset as usize + bytes.len();
         }
-        add_old(&mut sum, at, range.end);
+        self.segment.sum_up(&mut sum, at..range.end);
         sum.sum()
     }
 }

@@ -54,9 +54,9 @@ struct FoundDocuments {
 impl ErasureScope<'_> {
     /// True if a document of a file is to be erased because of what it says.
     fn names(&self, document: &Document, is_changed: bool) -> bool {
-        [&document.text, &document.title].into_iter().any(|text| {
-            self.target.matches_text(text) || (is_changed && self.target.matches_fragment(text))
-        })
+        [&document.text, &document.title]
+            .into_iter()
+            .any(|text| self.target.matches_text(text) || (is_changed && self.target.matches_fragment(text)))
     }
 
     /// [`Self::names`] for a document as JSON.
@@ -98,8 +98,7 @@ impl ErasureScope<'_> {
             let batch = batch..batch.saturating_add(UNITS_PER_BATCH).min(units.end);
             let known: Vec<_> = batch.filter_map(|number| segment.unit(number)).collect();
             for unit in &known {
-                let is_changed =
-                    unit.stamp.as_ref().is_some_and(|stamp| (self.is_changed)(unit.path, stamp));
+                let is_changed = unit.stamp.as_ref().is_some_and(|stamp| (self.is_changed)(unit.path, stamp));
                 let is_ours = |number: &u32| {
                     segment.document_blob(*number).is_some_and(|json| self.matches(json, is_changed))
                 };
@@ -174,7 +173,8 @@ impl GenerationWriter<'_> {
         }
         if !edits.is_empty() {
             let path = self.index.folder().join(ERASURE_FILE);
-            disk::write_atomic(&path, &frames::frame(&encode(&edits))).map_err(Error::io("written", &path))?;
+            disk::write_atomic(&path, &frames::frame(&encode(&edits)))
+                .map_err(Error::io("written", &path))?;
             self.index.finish_erasure()?;
         }
         if snapshot.is_torn() || !small.iter().all(FoundDocuments::is_empty) {
@@ -222,7 +222,8 @@ fn whole_files(
 ) -> BTreeSet<String> {
     let mut whole = scope.paths.clone();
     for (segment, found_here) in snapshot.segments().iter().zip(found) {
-        let touched = found_here.documents.iter().filter_map(|number| Some(segment.unit_with(*number)?.1.path));
+        let touched =
+            found_here.documents.iter().filter_map(|number| Some(segment.unit_with(*number)?.1.path));
         for path in touched {
             let is_erased = |number: u32| {
                 let place = snapshot.place_of(number);
@@ -251,7 +252,9 @@ impl RecallIndex {
         }
         // A damaged file was not written by us; the forget itself is repeated anyway.
         let (found, _) = frames::frames(&bytes);
-        for (number, edits) in found.first().and_then(|range| decode(&bytes[range.clone()])).unwrap_or_default() {
+        for (number, edits) in
+            found.first().and_then(|range| decode(&bytes[range.clone()])).unwrap_or_default()
+        {
             let base = self.base(number);
             disk::overwrite(&base, &edits).map_err(Error::io("written", &base))?;
         }

@@ -30,14 +30,14 @@ mod tests;
 
 /// Builds a segment for lexical search only.
 pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
-    build::build(&VectorSpace { model: String::new(), dimension: 0 }, units)
+    build::build(&VectorSpace::none(), units)
 }
 
 pub use build::{EmbeddedWindow, PreparedDocument, PreparedUnit};
-pub use erase::ErasureScope;
 pub use embedding::{Embedder, vocabulary_for};
+pub use erase::ErasureScope;
 pub use error::Error;
 pub use format::{SegmentDamage, VectorSpace};
 pub use snapshot::{IndexSize, IndexSnapshot};
-pub use store::{DeltaAppender, EmbeddingLock, GenerationWriter, OldBytes, RecallIndex};
+pub use store::{DeltaAppender, EmbeddingLock, GenerationWriter, IndexPart, OldBytes, RecallIndex};
 pub mod models;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::memmem;
-use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::hash::{ByteChecksum, ContentHash};
 use rekindle_core::recall::collection::DocumentFlags;
 use rekindle_core::recall::document::{Document, FileStamp};
 use rekindle_core::recall::term_counts::TermCount;
@@ -15,6 +15,9 @@ use super::format::{
 };
 use super::nibbles;
 use crate::platform::mmap::MappedFile;
+
+/// The number of bytes of a file that are read once before the memory that they took is returned.
+pub(super) const RELEASE_BYTES: usize = 32 << 20;
 
 /// A segment: documents with all data for search.
 #[derive(Debug)]
@@ -54,6 +57,11 @@ pub(super) struct WrittenWindows<'a> {
 }
 
 impl WrittenWindows<'_> {
+    /// No windows.
+    pub(super) const fn none() -> Self {
+        Self { windows: &[], vectors: &[] }
+    }
+
     /// The number of windows without a vector.
     pub(super) fn pending(&self) -> u32 {
         let is_bare = |window: &&[u8; WINDOW_BYTES]| {
@@ -100,7 +108,20 @@ impl IndexSegment {
 
     /// Verifies the checksums of the whole segment.
     pub fn verify(&self) -> Result<(), SegmentDamage> {
-        self.header.verify(&self.bytes)
+        self.header.verify(|range| {
+            let mut sum = ByteChecksum::default();
+            self.sum_up(&mut sum, range);
+            sum.sum()
+        })
+    }
+
+    /// Adds a range of the file to a checksum, without keeping it in memory.
+    pub(super) fn sum_up(&self, sum: &mut ByteChecksum, range: std::ops::Range<usize>) {
+        for start in range.clone().step_by(RELEASE_BYTES) {
+            let batch = start..(start + RELEASE_BYTES).min(range.end);
+            sum.add(self.file_bytes(batch.clone()));
+            self.release(batch);
+        }
     }
 
     /// The number of documents.
@@ -166,7 +187,10 @@ impl IndexSegment {
     pub(super) fn release_documents(&self, documents: std::ops::Range<u32>) {
         let start = |number| u64::from_le_bytes(self.cell(SegmentPart::Blobs, number)) as usize;
         let blob = self.header.range(SegmentPart::Blob).start;
-        self.bytes.release(blob + start(documents.start), start(documents.end).saturating_sub(start(documents.start)));
+        self.bytes.release(
+            blob + start(documents.start),
+            start(documents.end).saturating_sub(start(documents.start)),
+        );
     }
 
     pub(super) fn part(&self, part: SegmentPart) -> &[u8] {
@@ -270,13 +294,12 @@ impl IndexSegment {
 
     /// The documents whose JSON contains these bytes.
     pub(super) fn documents_with(&self, wanted: &[u8]) -> Vec<u32> {
-        const BATCH: usize = 32 << 20;
         let range = self.header.range(SegmentPart::Blob);
         let starts = self.part(SegmentPart::Blobs).as_chunks::<8>().0;
         let mut found = Vec::new();
-        for from in range.clone().step_by(BATCH) {
+        for from in range.clone().step_by(RELEASE_BYTES) {
             // A match may cross the end of a batch.
-            let to = (from + BATCH + wanted.len()).min(range.end);
+            let to = (from + RELEASE_BYTES + wanted.len()).min(range.end);
             let matches = memmem::find_iter(self.file_bytes(from..to), wanted);
             found.extend(matches.filter_map(|at| {
                 let offset = (from - range.start + at) as u64;

@@ -148,7 +148,7 @@ impl IndexSnapshot {
 
     /// A snapshot of units outside of any index, without vectors.
     pub fn in_memory(units: Vec<PreparedUnit>) -> Self {
-        let space = VectorSpace { model: String::new(), dimension: 0 };
+        let space = VectorSpace::none();
         let segments = IndexSegment::open(build(&space, units).into()).into_iter().collect();
         Self::new(0, 1, segments, None, 0, false)
     }
@@ -196,9 +196,7 @@ impl IndexSnapshot {
 
     /// The vector space of its first segment.
     pub fn space(&self) -> VectorSpace {
-        self.segments
-            .first()
-            .map_or_else(|| VectorSpace { model: String::new(), dimension: 0 }, IndexSegment::space)
+        self.segments.first().map_or_else(VectorSpace::none, IndexSegment::space)
     }
 
     /// Verifies the checksums of all segments.
@@ -224,6 +222,10 @@ impl IndexSnapshot {
     /// Its segments, oldest first.
     pub(super) fn segments(&self) -> &[IndexSegment] {
         &self.segments
+    }
+
+    pub(super) fn into_segments(self) -> Vec<IndexSegment> {
+        self.segments
     }
 
     /// The segment of a document, and its number there.
@@ -376,7 +378,8 @@ fn first_numbers(segments: &[IndexSegment]) -> Vec<u32> {
 fn replaced(segments: &[IndexSegment], first: &[u32]) -> Vec<bool> {
     let mut replaced = Vec::with_capacity(segments.iter().map(|segment| segment.documents() as usize).sum());
     for (segment, first) in segments.iter().zip(first) {
-        replaced.extend(segment.scopes().take(segment.documents() as usize).map(|scope| scope == ERASED_SCOPE));
+        replaced
+            .extend(segment.scopes().take(segment.documents() as usize).map(|scope| scope == ERASED_SCOPE));
         // A damaged segment may lack scopes.
         replaced.resize(*first as usize + segment.documents() as usize, false);
     }

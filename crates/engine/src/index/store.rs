@@ -219,6 +219,17 @@ impl DeltaAppender<'_> {
     }
 }
 
+/// A segment that no generation has yet.
+#[derive(Debug)]
+pub struct IndexPart(u64);
+
+/// A place in the delta of a generation.
+#[derive(Clone, Copy)]
+struct DeltaPosition {
+    generation: u64,
+    bytes: usize,
+}
+
 /// The treatment of files that a new generation replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldBytes {
@@ -271,31 +282,83 @@ impl GenerationWriter<'_> {
             (kept, documents) = (kept - 1, documents + size);
         }
         let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
-        if let Some(merge) = basis.merge_since(kept, space) {
-            // The bytes are copied without parsing, so they are verified first.
-            let damaged = |damage| Error::Damaged { path: self.index.folder().to_owned(), damage };
-            merge.verify().map_err(damaged)?;
-            let write = &mut |file: &mut File| merge.write(file);
-            return self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
-        }
-        let units = match kept {
-            0 => basis.all_units(space),
-            kept => basis.units_since(kept, space),
-        };
-        let laid = lay_out_segment(space, units.into_values().collect());
-        let write = &mut |file: &mut File| laid.write(file);
-        let published =
-            self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
+        let merge = basis.merge_since(kept, space);
+        // The bytes are copied without parsing, so they are verified first.
+        let damaged = |damage| Error::Damaged { path: self.index.folder().to_owned(), damage };
+        merge.verify().map_err(damaged)?;
+        let write = &mut |file: &mut File| merge.write(file);
+        self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed)
+    }
+
+    /// Writes units as a segment that no generation has yet, so that they need not stay in memory until
+    /// [`GenerationWriter::publish_parts`].
+    pub fn write_part(&self, space: &VectorSpace, units: Vec<PreparedUnit>) -> Result<IndexPart, Error> {
+        let laid = lay_out_segment(space, units);
+        let written = self.index.folder.write(BASE, &mut |file| laid.write(file));
         laid.free_in_background();
-        published
+        written.map(IndexPart)
+    }
+
+    /// Publishes the next generation: the files of `kept`, as far as no part has a unit of the same path, and those
+    /// of the parts, which have no path in common. Memory holds only a few numbers per file and document.
+    pub fn publish_parts(
+        &self,
+        space: &VectorSpace,
+        kept: bool,
+        parts: &[IndexPart],
+        seen: Option<&ChangeId>,
+    ) -> Result<(), Error> {
+        let current = self.index.current().ok().flatten();
+        let basis = current.map(|current| self.index.open_generation(&current)).transpose().ok().flatten();
+        let mut segments = Vec::with_capacity(parts.len());
+        if let Some(basis) = basis.as_ref().filter(|_| kept) {
+            basis
+                .verify()
+                .map_err(|damage| Error::Damaged { path: self.index.folder().to_owned(), damage })?;
+        }
+        let (old, tail) = match basis {
+            Some(basis) => {
+                let tail = DeltaPosition { generation: basis.generation, bytes: basis.delta_bytes };
+                (basis.into_segments(), Some(tail))
+            }
+            None => (Vec::new(), None),
+        };
+        if kept {
+            segments.extend(old);
+        }
+        for part in parts {
+            segments.push(self.index.folder.segment(part.0, BASE)?);
+        }
+        let all = IndexSnapshot::new(0, segments.len(), segments, None, 0, false);
+        let merge = all.merge_since(0, space);
+        self.publish_after(Vec::new(), &mut |file| merge.write(file), tail, seen, OldBytes::Removed)
+    }
+
+    /// Removes the parts of a run that was stopped.
+    pub fn discard_parts(&self) -> Result<(), Error> {
+        self.sweep(self.index.current()?.as_ref(), OldBytes::Removed)
     }
 
     /// Writes a new segment above `layers` and publishes the result as the next generation.
     fn publish_on(
         &self,
-        mut layers: Vec<u64>,
+        layers: Vec<u64>,
         write: &mut dyn FnMut(&mut File) -> io::Result<()>,
         basis: Option<&IndexSnapshot>,
+        seen: Option<&ChangeId>,
+        old: OldBytes,
+    ) -> Result<(), Error> {
+        let place =
+            |basis: &IndexSnapshot| DeltaPosition { generation: basis.generation, bytes: basis.delta_bytes };
+        self.publish_after(layers, write, basis.map(place), seen, old)
+    }
+
+    /// [`Self::publish_on`] for a basis of which only the end of its delta is known.
+    fn publish_after(
+        &self,
+        mut layers: Vec<u64>,
+        write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+        basis: Option<DeltaPosition>,
         seen: Option<&ChangeId>,
         old: OldBytes,
     ) -> Result<(), Error> {
@@ -308,7 +371,7 @@ impl GenerationWriter<'_> {
                 let path = self.index.delta(basis.generation);
                 let bytes = frames::read(&path).map_err(Error::io("read", &path))?;
                 let (_, whole) = frames::frames(&bytes);
-                bytes.get(basis.delta_bytes..whole).unwrap_or_default().to_vec()
+                bytes.get(basis.bytes..whole).unwrap_or_default().to_vec()
             }
             None => Vec::new(),
         };

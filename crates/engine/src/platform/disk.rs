@@ -102,22 +102,24 @@ pub fn change_time(_: &Path) -> Option<Duration> {
     None
 }
 
-/// Reads a regular file of at most `limit` bytes into `bytes`, with fewer system calls than [`read`]. `false` if it is
-/// larger or does not exist.
-pub fn read_into(path: &Path, limit: u64, bytes: &mut Vec<u8>) -> io::Result<bool> {
+/// Reads a regular file into the beginning of a buffer, which grows as needed, with fewer system calls than [`read`].
+/// Returns its length; `None` if it has more than `limit` bytes or does not exist.
+pub fn read_into(path: &Path, limit: u64, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
     const BLOCK: usize = 64 << 10;
-    bytes.clear();
     let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other?,
     };
+    let mut length = 0;
     loop {
-        let start = bytes.len();
-        bytes.resize(start + BLOCK, 0);
-        let count = file.read(&mut bytes[start..])?;
-        bytes.truncate(start + count);
-        if count == 0 || bytes.len() as u64 > limit {
-            return Ok(count == 0);
+        // Many files share a buffer, so it is not cleared for each.
+        if length == buffer.len() {
+            buffer.resize(length + BLOCK, 0);
+        }
+        let count = file.read(&mut buffer[length..])?;
+        length += count;
+        if count == 0 || length as u64 > limit {
+            return Ok((count == 0).then_some(length));
         }
     }
 }

@@ -64,9 +64,8 @@ impl MappedFile {
             let length = length.min(pages.len() - from);
             #[expect(unsafe_code, reason = "the advice is sound only for a mapping that nobody writes to")]
             // SAFETY: the mapping is read-only, so its pages have no content but that of the file.
-            let released = unsafe {
-                pages.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, length)
-            };
+            let released =
+                unsafe { pages.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, length) };
             released.ignore_failure("the system takes the memory back later");
         }
         #[cfg(not(unix))]

@@ -29,7 +29,7 @@ use crate::vault::{Error, LogSummary, Vault, text};
 /// The maximum depth of nested folders.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of files; a folder with more was included by mistake.
-const MAX_FILES: usize = 500_000;
+const MAX_FILES: usize = 2_000_000;
 /// The maximum number of threads. Reading notes is limited by memory, so more do not help.
 const MAX_THREADS: usize = 4;
 /// The number of files that a thread takes at a time; as many are read before another thread has started.

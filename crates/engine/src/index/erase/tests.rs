@@ -60,7 +60,10 @@ fn b_08_what_is_erased_is_in_no_file_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let index = RecallIndex::in_folder(folder.path().to_owned());
     let secret = telling("s.md", 1, 2, |n| n == 1);
-    publish(&index, &[unit("a.md", 1, 3), secret.clone(), telling("alone.md", 1, 1, |_| true), unit("empty.md", 1, 0)]);
+    publish(
+        &index,
+        &[unit("a.md", 1, 3), secret.clone(), telling("alone.md", 1, 1, |_| true), unit("empty.md", 1, 0)],
+    );
     append(&index, vec![secret], &change(1));
     assert_eq!(erase(&index, &BTreeSet::new(), &ErasureTarget::new(&[SECRET])), 3);
     assert_gone(&index, &["alone.md"]);

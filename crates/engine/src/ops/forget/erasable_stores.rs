@@ -78,9 +78,12 @@ impl<'a> ErasableDocuments<'a> {
         let tombstones = self.vault.folder().join(layout::TOMBSTONES);
         // The tombstones are in the same file system, whose clock may differ from ours, and they were written before
         // the files were searched.
-        let Some(start) = disk::change_time(&tombstones).map(|at| at - CLOCK_GRANULARITY) else { return Ok(files) };
+        let Some(start) = disk::change_time(&tombstones).map(|at| at - CLOCK_GRANULARITY) else {
+            return Ok(files);
+        };
         in_parallel(files, &|file, _| {
-            Ok(held.iter().any(|known| known == file) || disk::change_time(file).is_none_or(|changed| changed >= start))
+            Ok(held.iter().any(|known| known == file)
+                || disk::change_time(file).is_none_or(|changed| changed >= start))
         })
     }
 }
@@ -238,13 +241,15 @@ impl ErasableStore for ErasableIndex<'_> {
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let name = |path: &VaultPath| format!("{}/{path}", self.vault.folder_name());
         let paths = going.files.iter().map(name).collect();
-        let scope = ErasureScope { paths: &paths, target, is_changed: &|path, stamp| self.is_changed(path, stamp) };
+        let scope =
+            ErasureScope { paths: &paths, target, is_changed: &|path, stamp| self.is_changed(path, stamp) };
         self.index.erase(&scope).map_err(Error::Index)
     }
 
     fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
         let paths = BTreeSet::new();
-        let scope = ErasureScope { paths: &paths, target, is_changed: &|path, stamp| self.is_changed(path, stamp) };
+        let scope =
+            ErasureScope { paths: &paths, target, is_changed: &|path, stamp| self.is_changed(path, stamp) };
         Ok(self.index.files_with(&scope))
     }
 }
@@ -379,10 +384,10 @@ pub(super) fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec
     if target.is_empty() {
         return Ok(Vec::new());
     }
-    in_parallel(files, &|file, bytes| {
+    in_parallel(files, &|file, buffer| {
         // A larger file cannot be ours; it is the user's own.
-        let whole = disk::read_into(file, MAX_NOTE_BYTES, bytes).map_err(Error::io("read", file))?;
-        Ok(whole && target.matches_file(bytes))
+        let length = disk::read_into(file, MAX_NOTE_BYTES, buffer).map_err(Error::io("read", file))?;
+        Ok(length.is_some_and(|length| target.matches_file(&buffer[..length])))
     })
 }
 

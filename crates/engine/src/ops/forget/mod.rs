@@ -255,8 +255,7 @@ impl Vault {
             return Ok(Vec::new());
         }
         let ideas = self.notes.join(layout::IDEAS);
-        let notes =
-            walk_files_except(&self.notes, self.folder()).map_err(Error::io("read", &self.notes))?;
+        let notes = walk_files_except(&self.notes, self.folder()).map_err(Error::io("read", &self.notes))?;
         let notes = notes
             .into_iter()
             .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
