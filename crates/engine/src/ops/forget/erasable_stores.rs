@@ -394,7 +394,7 @@ pub(super) fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec
 /// The files that pass a test, which gets a buffer for their bytes.
 fn in_parallel(
     files: Vec<PathBuf>,
-    is_wanted: &(dyn Fn(&Path, &mut Vec<u8>) -> Result<bool, Error> + Sync),
+    is_wanted: &(impl Fn(&Path, &mut Vec<u8>) -> Result<bool, Error> + Sync),
 ) -> Result<Vec<PathBuf>, Error> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = files.len().div_ceil(threads).max(MIN_FILES_PER_THREAD);
