@@ -63,5 +63,9 @@ fn main() -> Result<()> {
         fs::write(options.out.join("growth.svg"), picture)?;
     }
     print!("{}", report.markdown());
-    Ok(())
+    let missed = report.missed();
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Error::other(format!("missed targets:\n  {}", missed.join("\n  ")))),
+    }
 }

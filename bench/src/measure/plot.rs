@@ -127,7 +127,7 @@ mod tests {
     use crate::measure::run::RunSample;
 
     fn cold(program: MeasuredProgram, wall: f64) -> ColdRuns {
-        ColdRuns { program, samples: vec![RunSample { wall, ..RunSample::default() }] }
+        ColdRuns { samples: vec![RunSample { wall, ..RunSample::default() }], ..ColdRuns::of(program) }
     }
 
     #[test]

@@ -43,12 +43,18 @@ impl BenchmarkReport {
         let empty = self.of(MeasuredProgram::Empty).map_or(f64::NAN, ColdRuns::p50);
         let colds = self.colds.iter().map(|cold| {
             let fts5 = cold.program.size().and_then(|size| self.of(MeasuredProgram::Fts5(size)));
+            let kinds = cold.by_kind().into_iter().map(|(kind, part)| {
+                let figures = json!({"runs": part.samples.len(), "p50_ms": part.p50(), "p90_ms": part.p90(), "p95_ms": part.p95()});
+                (kind.to_owned(), figures)
+            });
             json!({
                 "program": cold.program.name(),
                 "memories": cold.program.size(),
                 "runs": cold.samples.len(),
                 "p50_ms": cold.p50(),
+                "p90_ms": cold.p90(),
                 "p95_ms": cold.p95(),
+                "kinds": Value::Object(kinds.collect()),
                 "least_ms": cold.quantile(0.0, |sample| sample.wall),
                 "cpu_p50_ms": cold.processor(),
                 "peak_bytes": cold.peak(),
@@ -90,6 +96,7 @@ impl BenchmarkReport {
             self.seed
         );
         text += &self.cold_table();
+        text += &self.kinds_table();
         text += &self.target_table();
         text += &self.building();
         text += &self.found_table();
@@ -98,8 +105,8 @@ impl BenchmarkReport {
 
     fn cold_table(&self) -> String {
         let mut text = String::from(
-            "| program | memories | p50 ms | p95 ms | processor p50 ms | x empty | x FTS5 | peak MB |\n\
-             |---|---:|---:|---:|---:|---:|---:|---:|\n",
+            "| program | memories | p50 ms | p90 ms | p95 ms | processor p50 ms | x empty | x FTS5 | peak MB |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         );
         let empty = self.of(MeasuredProgram::Empty).map_or(f64::NAN, ColdRuns::p50);
         for cold in &self.colds {
@@ -107,10 +114,11 @@ impl BenchmarkReport {
             let fts5 = size.and_then(|size| self.of(MeasuredProgram::Fts5(size)));
             let ratio = fts5.map_or(String::new(), |fts5| number(cold.p50() / fts5.p50()));
             text += &format!(
-                "| {} | {} | {} | {} | {} | {} | {ratio} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {ratio} | {} |\n",
                 cold.program.name(),
                 size.map_or(String::new(), thousands),
                 number(cold.p50()),
+                number(cold.p90()),
                 number(cold.p95()),
                 number(cold.processor()),
                 number(cold.p50() / empty),
@@ -118,9 +126,42 @@ impl BenchmarkReport {
             );
         }
         if !self.colds.iter().any(|cold| matches!(cold.program, MeasuredProgram::Recall(_))) {
-            text += &format!("| rekindle recall | | {UNSUPPORTED_TEXT} | | | | | |\n");
+            text += &format!("| rekindle recall | | {UNSUPPORTED_TEXT} | | | | | | |\n");
         }
         text + "\n"
+    }
+
+    /// The percentiles of every program by the kind of the prompt, because a median over all hides the slow ones.
+    fn kinds_table(&self) -> String {
+        let mut text = String::from(
+            "| prompts | program | memories | runs | p50 ms | p90 ms | p95 ms |\n|---|---|---:|---:|---:|---:|---:|\n",
+        );
+        for cold in self.colds.iter().filter(|cold| cold.program != MeasuredProgram::Empty) {
+            for (kind, part) in cold.by_kind() {
+                text += &format!(
+                    "| {kind} | {} | {} | {} | {} | {} | {} |\n",
+                    cold.program.name(),
+                    cold.program.size().map_or(String::new(), thousands),
+                    part.samples.len(),
+                    number(part.p50()),
+                    number(part.p90()),
+                    number(part.p95())
+                );
+            }
+        }
+        text + "\n"
+    }
+
+    /// The targets that were missed, one in each line.
+    pub fn missed(&self) -> Vec<String> {
+        let missed = self.targets.iter().filter(|target| target.holds() == Some(false));
+        missed
+            .map(|target| {
+                let rule = if target.at_least { "at least" } else { "at most" };
+                let measured = target.measured.map_or(String::new(), number);
+                format!("{}: {measured} {}, wanted {rule} {}", target.what, target.unit, target.limit)
+            })
+            .collect()
     }
 
     fn target_table(&self) -> String {

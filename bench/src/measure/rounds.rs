@@ -24,6 +24,8 @@ pub struct ColdRuns {
     pub program: MeasuredProgram,
     /// The measurements, in order.
     pub samples: Vec<RunSample>,
+    /// The kind of the question of each measurement.
+    pub kinds: Vec<String>,
 }
 
 impl ColdRuns {
@@ -35,9 +37,29 @@ impl ColdRuns {
         values.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
     }
 
+    /// The measurements for questions of each kind.
+    pub fn by_kind(&self) -> BTreeMap<&str, Self> {
+        let mut parts: BTreeMap<&str, Self> = BTreeMap::new();
+        for (kind, sample) in self.kinds.iter().zip(&self.samples) {
+            let part = parts.entry(kind).or_insert_with(|| Self::of(self.program));
+            part.samples.push(*sample);
+        }
+        parts
+    }
+
+    /// No runs yet.
+    pub fn of(program: MeasuredProgram) -> Self {
+        Self { program, samples: Vec::new(), kinds: Vec::new() }
+    }
+
     /// The median time, in milliseconds.
     pub fn p50(&self) -> f64 {
         self.quantile(0.5, |sample| sample.wall)
+    }
+
+    /// The 90th percentile of the time, in milliseconds.
+    pub fn p90(&self) -> f64 {
+        self.quantile(0.9, |sample| sample.wall)
     }
 
     /// The 95th percentile of the time, in milliseconds.
@@ -78,8 +100,7 @@ pub fn run(
     stores: &[BenchStore],
     questions: &[StoredQuestion],
 ) -> Result<Vec<ColdRuns>> {
-    let mut colds: Vec<ColdRuns> =
-        programs(stores).into_iter().map(|program| ColdRuns { program, samples: Vec::new() }).collect();
+    let mut colds: Vec<ColdRuns> = programs(stores).into_iter().map(ColdRuns::of).collect();
     let mut order: Vec<usize> = (0..colds.len()).collect();
     let mut random = SplitMix64::of(options.seed, 0);
     for round in 0..options.rounds {
@@ -96,6 +117,7 @@ pub fn run(
             }
             if let Some(run) = command(cold.program, options, rekindle, stores, question) {
                 cold.samples.push(run.timed()?);
+                cold.kinds.push(question.kind.clone());
             }
         }
     }
@@ -157,12 +179,25 @@ mod tests {
     #[test]
     fn quantiles_are_values_that_were_measured() {
         let samples = (1..=100).rev().map(|wall| RunSample { wall: f64::from(wall), ..RunSample::default() });
-        let cold = ColdRuns { program: MeasuredProgram::Empty, samples: samples.collect() };
-        assert_eq!((cold.p50(), cold.p95()), (50.0, 95.0));
+        let cold = ColdRuns { samples: samples.collect(), ..ColdRuns::of(MeasuredProgram::Empty) };
+        assert_eq!((cold.p50(), cold.p90(), cold.p95()), (50.0, 90.0, 95.0));
         let one = ColdRuns {
-            program: MeasuredProgram::Empty,
             samples: vec![RunSample { wall: 3.0, ..RunSample::default() }],
+            ..ColdRuns::of(MeasuredProgram::Empty)
         };
         assert_eq!((one.p50(), one.p95()), (3.0, 3.0));
+    }
+
+    #[test]
+    fn each_kind_of_question_has_its_own_quantiles() {
+        let runs = [("keyword", 1.0), ("paraphrase", 9.0), ("keyword", 2.0), ("keyword", 3.0)];
+        let cold = ColdRuns {
+            samples: runs.map(|(_, wall)| RunSample { wall, ..RunSample::default() }).to_vec(),
+            kinds: runs.map(|(kind, _)| kind.to_owned()).to_vec(),
+            ..ColdRuns::of(MeasuredProgram::Empty)
+        };
+        let kinds = cold.by_kind();
+        assert_eq!((kinds["keyword"].p50(), kinds["keyword"].samples.len()), (2.0, 3));
+        assert_eq!(kinds["paraphrase"].p95(), 9.0);
     }
 }

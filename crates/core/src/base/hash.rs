@@ -108,7 +108,7 @@ impl ContentHash {
     }
 
     /// Wraps a hash computed earlier.
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 

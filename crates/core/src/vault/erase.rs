@@ -3,8 +3,10 @@
 //! Texts are compared in their normal form, block by block: a paragraph, a list item, a table row, a line of
 //! code. A memory that became a bullet in the daily log and a rule in MEMORY.md is found in both.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
+use memchr::{memchr, memchr3, memmem};
 use serde_json::Value;
 
 use crate::text::normalise::normalise;
@@ -17,6 +19,9 @@ const MIN_WHOLE_CHARS: usize = 8;
 const MIN_BLOCK_CHARS: usize = 24;
 /// The number of consecutive bytes of a forgotten text that count as a fragment.
 const FRAGMENT_BYTES: usize = 12;
+/// The maximum number of words of a statement that a file must contain before it is read closely. With one word, a
+/// twentieth of a large vault was read closely; with four, nearly none.
+const MAX_TELLING_WORDS: usize = 4;
 /// The maximum size of a text that is searched for fragments: the few bytes of context in a journal.
 const MAX_CONTEXT_BYTES: usize = 256;
 
@@ -26,29 +31,39 @@ pub struct ErasureTarget {
     needles: Vec<String>,
     /// Its original lines, for searching bytes.
     raw: Vec<Vec<u8>>,
-    /// For each needle a word that any file with it must contain; empty if no word is certain. This rules out
-    /// most files of a vault without normalising them.
-    telling: Vec<Vec<u8>>,
+    /// For each needle and each long line, words that any file with it must contain; empty if no word is certain. This
+    /// rules out most files of a vault without normalising them.
+    telling: Vec<Vec<Vec<u8>>>,
+    /// All runs of [`FRAGMENT_BYTES`] bytes of the original lines.
+    fragments: HashSet<[u8; FRAGMENT_BYTES]>,
 }
 
 impl ErasureTarget {
     /// Targets every statement in any of `texts`.
     pub fn new<S: AsRef<str>>(texts: &[S]) -> Self {
-        let (mut needles, mut raw) = (Vec::new(), Vec::new());
-        let mut add = |form: String, least: usize| {
+        let (mut needles, mut raw, mut telling) = (Vec::new(), Vec::<Vec<u8>>::new(), Vec::new());
+        let mut add = |form: String, least: usize, source: &[u8]| {
             if form.chars().count() >= least && !needles.contains(&form) {
+                telling.push(telling_words(&form, source));
                 needles.push(form);
             }
         };
         for text in texts.iter().map(AsRef::as_ref) {
+            let source = plain(text.as_bytes());
             let forms: Vec<String> = blocks(text).into_iter().map(|block| normalise(&text[block])).collect();
-            add(join(&forms), MIN_WHOLE_CHARS);
-            forms.into_iter().for_each(|form| add(form, MIN_BLOCK_CHARS));
+            add(join(&forms), MIN_WHOLE_CHARS, &source);
+            forms.into_iter().for_each(|form| add(form, MIN_BLOCK_CHARS, &source));
             let long = |line: &&[u8]| line.len() >= FRAGMENT_BYTES;
             raw.extend(text.lines().map(|line| line.trim().as_bytes()).filter(long).map(<[u8]>::to_vec));
         }
-        let telling = needles.iter().map(|needle| telling_word(needle)).collect();
-        Self { needles, raw, telling }
+        // A file may hold a single line of a longer block.
+        let lines = raw.iter().filter(|line| line.len() >= MIN_BLOCK_CHARS);
+        telling.extend(lines.map(|line| {
+            let line = plain(line);
+            telling_words(&String::from_utf8_lossy(&line), &line)
+        }));
+        let fragments = raw.iter().flat_map(|line| line.array_windows::<FRAGMENT_BYTES>()).copied().collect();
+        Self { needles, raw, telling, fragments }
     }
 
     /// True if there is too little text to search for. Then only the memory itself can be removed.
@@ -70,10 +85,11 @@ impl ErasureTarget {
         self.is_in_bytes(bytes) || self.matches_text(&text) || self.remove_json_blocks(&text).is_some()
     }
 
-    fn may_be_in(&self, bytes: &[u8]) -> bool {
-        let plain: Vec<u8> =
-            bytes.iter().filter(|byte| !is_marker(**byte)).map(u8::to_ascii_lowercase).collect();
-        self.telling.iter().any(|word| word.is_empty() || contains(&plain, word))
+    /// False only if a file or a JSON document with these bytes cannot contain the target. Much faster than to read it
+    /// closely.
+    pub fn may_be_in(&self, bytes: &[u8]) -> bool {
+        let plain = plain(bytes);
+        self.telling.iter().any(|words| words.iter().all(|word| contains(&plain, word)))
     }
 
     fn is_in_bytes(&self, bytes: &[u8]) -> bool {
@@ -87,10 +103,7 @@ impl ErasureTarget {
     /// True if a short text contains a fragment of the target.
     pub fn matches_fragment(&self, text: &str) -> bool {
         text.len() <= MAX_CONTEXT_BYTES
-            && text
-                .as_bytes()
-                .windows(FRAGMENT_BYTES)
-                .any(|piece| self.raw.iter().any(|line| contains(line, piece)))
+            && text.as_bytes().array_windows().any(|piece| self.fragments.contains(piece))
     }
 
     /// The document without the blocks that contain the target, or `None` if there are none. Every other byte
@@ -170,7 +183,17 @@ impl ErasureTarget {
 }
 
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
-    bytes.windows(wanted.len()).any(|window| window == wanted)
+    memmem::find(bytes, wanted).is_some()
+}
+
+/// The bytes in lower case, without the marks that may be inside a word.
+fn plain(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = bytes.to_ascii_lowercase();
+    // Most files have no marks, and finding that out is faster than filtering.
+    if memchr3(b'*', b'_', b'`', bytes).or_else(|| memchr(b'~', bytes)).is_some() {
+        plain.retain(|byte| !is_marker(*byte));
+    }
+    plain
 }
 
 /// True for emphasis and code marks, which may be inside a word.
@@ -178,12 +201,19 @@ fn is_marker(byte: u8) -> bool {
     matches!(byte, b'*' | b'_' | b'`' | b'~')
 }
 
-/// The longest ASCII word of a needle. It is the same in every spelling with this normal form, and inside
-/// JSON.
-fn telling_word(needle: &str) -> Vec<u8> {
-    let words = needle.split(|c: char| !c.is_ascii_alphanumeric());
-    let inside_ascii = words.filter(|word| word.len() >= 3 && needle.is_ascii());
-    inside_ascii.max_by_key(|word| word.len()).unwrap_or_default().as_bytes().to_vec()
+/// The longest ASCII words of a needle that its source has as well: a normal form may spell a word in ASCII that its
+/// source does not. They are the same in every spelling with this normal form, and inside JSON.
+fn telling_words(needle: &str, source: &[u8]) -> Vec<Vec<u8>> {
+    let words = needle.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() >= 3);
+    let mut words: Vec<Vec<u8>> = words
+        .map(str::to_ascii_lowercase)
+        .map(String::into_bytes)
+        .filter(|word| contains(source, word))
+        .collect();
+    words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    words.dedup();
+    words.truncate(MAX_TELLING_WORDS);
+    words
 }
 
 fn join(forms: &[String]) -> String {

@@ -213,6 +213,12 @@ impl VectorCache {
         known
     }
 
+    /// Adds the vectors of another cache.
+    pub fn add_all(&mut self, others: Option<&Self>) {
+        let others = others.into_iter().flat_map(|others| &others.0);
+        self.0.extend(others.map(|(hash, vector)| (*hash, vector.clone())));
+    }
+
     /// True if it has no vectors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -7,9 +7,13 @@ use std::ops::Range;
 
 use rekindle_core::recall::document::FileStamp;
 
-use super::format::{SegmentDamage, SegmentHeader, SegmentPart, SegmentWriter, WindowKind};
-use super::segment::IndexSegment;
+use super::format::{
+    SegmentDamage, SegmentHeader, SegmentPart, SegmentWriter, VectorSpace, WINDOW_BYTES, WindowKind,
+};
+use super::segment::{IndexSegment, RELEASE_BYTES, WrittenWindows};
 
+/// The size of a posting in a segment.
+const POSTING_BYTES: usize = 6;
 /// Marks a document that the new segment omits.
 const OMITTED_DOCUMENT: u32 = u32::MAX;
 
@@ -27,6 +31,8 @@ pub(crate) struct MergedUnit<'a> {
 #[derive(Debug)]
 pub(crate) struct SegmentMerge<'a> {
     segments: Vec<&'a IndexSegment>,
+    /// The space of the vectors that are copied.
+    space: VectorSpace,
     units: Vec<MergedUnit<'a>>,
     /// The source of each new document: a segment, and the number in it.
     order: Vec<(u32, u32)>,
@@ -47,11 +53,16 @@ impl<'a> SegmentMerge<'a> {
             })
         });
         let units = all.collect();
-        Self::new(segments, units)
+        let space = segments.first().map_or_else(VectorSpace::none, |segment| segment.space());
+        Self::new(segments, units, space)
     }
 
     /// Merges these units, whose documents are in these segments.
-    pub(super) fn new(segments: Vec<&'a IndexSegment>, mut units: Vec<MergedUnit<'a>>) -> Self {
+    pub(super) fn new(
+        segments: Vec<&'a IndexSegment>,
+        mut units: Vec<MergedUnit<'a>>,
+        space: VectorSpace,
+    ) -> Self {
         units.sort_by_key(|unit| unit.path);
         let mut places: Vec<Vec<u32>> =
             segments.iter().map(|segment| vec![OMITTED_DOCUMENT; segment.documents() as usize]).collect();
@@ -64,7 +75,7 @@ impl<'a> SegmentMerge<'a> {
                 }
             }
         }
-        Self { segments, units, order, places }
+        Self { segments, space, units, order, places }
     }
 
     /// Verifies the checksums of all sources.
@@ -72,15 +83,23 @@ impl<'a> SegmentMerge<'a> {
         self.segments.iter().try_for_each(|segment| segment.verify())
     }
 
-    /// Writes the segment. All sources must have vectors of the same space.
+    /// Returns the memory that the sources took, after every [`RELEASE_BYTES`] that were written.
+    fn release_after(&self, written: &mut usize, more: usize) {
+        *written += more;
+        if *written >= RELEASE_BYTES {
+            *written = 0;
+            self.segments.iter().for_each(|segment| segment.release(0..segment.size()));
+        }
+    }
+
+    /// Writes the segment. Windows of sources with vectors of another space have none in the new segment.
     pub(crate) fn write(&self, out: &mut (impl Write + Seek)) -> io::Result<()> {
         let mut parts = SegmentWriter::begin(out)?;
-        let space = self.segments.first().map(|segment| segment.space());
         let mut header = SegmentHeader {
             units: self.units.len() as u32,
             documents: self.order.len() as u32,
-            dimension: space.as_ref().map_or(0, |space| space.dimension as u32),
-            model: space.map(|space| space.model).unwrap_or_default(),
+            dimension: self.space.dimension as u32,
+            model: self.space.model.clone(),
             ..SegmentHeader::default()
         };
         let scopes = self.scopes();
@@ -190,8 +209,12 @@ impl<'a> SegmentMerge<'a> {
         }
         parts.put(&at.to_le_bytes())?;
         parts.next(SegmentPart::Blob)?;
-        self.ordered_documents()
-            .try_for_each(|(segment, local)| parts.put(segment.document_blob(local).unwrap_or_default()))
+        let mut waiting = 0;
+        self.ordered_documents().try_for_each(|(segment, local)| {
+            let blob = segment.document_blob(local).unwrap_or_default();
+            self.release_after(&mut waiting, blob.len());
+            parts.put(blob)
+        })
     }
 
     /// True if a document continues the thread of the previous one.
@@ -217,14 +240,23 @@ impl<'a> SegmentMerge<'a> {
         let dimension = header.dimension as usize;
         for kind in [WindowKind::Whole, WindowKind::Fine] {
             let ([first, windows, vectors], width) = kind.parts(dimension);
-            let written =
-                || self.ordered_documents().map(|(segment, local)| segment.written_windows(local, kind));
+            let of_space: Vec<bool> =
+                self.segments.iter().map(|segment| segment.space() == self.space).collect();
+            let written = || {
+                self.order.iter().filter_map(|(segment, local)| {
+                    let source = self.segments.get(*segment as usize)?;
+                    let written = source.written_windows(*local, kind);
+                    let is_ours = of_space.get(*segment as usize).copied().unwrap_or(false);
+                    Some((written.windows, if is_ours { written } else { WrittenWindows::none() }))
+                })
+            };
+            let mut waiting = 0;
             let (mut count, mut pending) = (0_u32, 0_u32);
             parts.next(first)?;
-            for written in written() {
+            for (windows, written) in written() {
                 parts.put(&count.to_le_bytes())?;
-                count += written.windows.len() as u32;
-                pending += written.pending();
+                count += windows.len() as u32;
+                pending += written.pending() + (windows.len() - written.windows.len()) as u32;
             }
             header.pending += pending;
             parts.put(&count.to_le_bytes())?;
@@ -233,17 +265,27 @@ impl<'a> SegmentMerge<'a> {
                 WindowKind::Fine => header.fine = count,
             }
             parts.next(windows)?;
-            written().try_for_each(|written| parts.put(written.windows.as_flattened()))?;
+            for (windows, written) in written() {
+                match written.windows.is_empty() {
+                    false => parts.put(windows.as_flattened())?,
+                    // Without a vector, a window has no scale.
+                    true => windows.iter().try_for_each(|window| {
+                        parts.put(&window[..8])?;
+                        parts.put(&[0; WINDOW_BYTES - 8])
+                    })?,
+                }
+            }
             parts.next(vectors)?;
             if pending == count {
                 continue;
             }
             let none = super::build::empty_windows(kind, dimension);
-            for written in written() {
-                let there = written.vectors.len() == written.windows.len() * width;
+            for (windows, written) in written() {
+                let there = written.vectors.len() == windows.len() * width;
                 parts.put(if there { written.vectors } else { &[] })?;
+                self.release_after(&mut waiting, written.vectors.len());
                 // A source without vectors has no placeholders either.
-                let missing = if there { 0 } else { written.windows.len() };
+                let missing = if there { 0 } else { windows.len() };
                 (0..missing).try_for_each(|_| parts.put(&none))?;
             }
         }
@@ -278,7 +320,7 @@ impl<'a> SegmentMerge<'a> {
 
     /// Iterates over every remaining term in order, with its documents in order and the counts in each.
     fn each_term(&self, mut each: impl FnMut(u64, &[(u32, [u8; 2])]) -> io::Result<()>) -> io::Result<()> {
-        let mut next = vec![0_usize; self.segments.len()];
+        let (mut next, mut waiting) = (vec![0_usize; self.segments.len()], 0);
         let mut postings: Vec<(u32, [u8; 2])> = Vec::new();
         loop {
             let terms = self.segments.iter().zip(&next).map(|(segment, next)| segment.term(*next));
@@ -295,6 +337,7 @@ impl<'a> SegmentMerge<'a> {
                 postings.extend(moved);
                 *next += 1;
             }
+            self.release_after(&mut waiting, postings.len() * POSTING_BYTES);
             postings.sort_unstable_by_key(|(document, _)| *document);
             if !postings.is_empty() {
                 each(term, &postings)?;

@@ -7,10 +7,13 @@
 //! - `segment_folder`: numbered segment files and the manifest that names the live ones
 //! - `frames`, [`store`]: generations, their deltas, and the locks of writers
 //! - [`snapshot`]: the index as one reader sees it; `scan`: a query against all its vectors
+//! - `erase`, `blank`: erasing documents for good, in place
 //! - [`embedding`]: computing missing vectors
 
+mod blank;
 mod build;
 pub mod embedding;
+mod erase;
 mod error;
 mod format;
 mod frames;
@@ -27,13 +30,14 @@ mod tests;
 
 /// Builds a segment for lexical search only.
 pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
-    build::build(&VectorSpace { model: String::new(), dimension: 0 }, units)
+    build::build(&VectorSpace::none(), units)
 }
 
 pub use build::{EmbeddedWindow, PreparedDocument, PreparedUnit};
 pub use embedding::{Embedder, vocabulary_for};
+pub use erase::ErasureScope;
 pub use error::Error;
 pub use format::{SegmentDamage, VectorSpace};
 pub use snapshot::{IndexSize, IndexSnapshot};
-pub use store::{DeltaAppender, EmbeddingLock, GenerationWriter, OldBytes, RecallIndex};
+pub use store::{DeltaAppender, EmbeddingLock, GenerationWriter, IndexPart, OldBytes, RecallIndex};
 pub mod models;

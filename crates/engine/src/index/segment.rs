@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use rekindle_core::base::hash::ContentHash;
+use memchr::memmem;
+use rekindle_core::base::hash::{ByteChecksum, ContentHash};
 use rekindle_core::recall::collection::DocumentFlags;
 use rekindle_core::recall::document::{Document, FileStamp};
 use rekindle_core::recall::term_counts::TermCount;
@@ -14,6 +15,9 @@ use super::format::{
 };
 use super::nibbles;
 use crate::platform::mmap::MappedFile;
+
+/// The number of bytes of a file that are read once before the memory that they took is returned.
+pub(super) const RELEASE_BYTES: usize = 32 << 20;
 
 /// A segment: documents with all data for search.
 #[derive(Debug)]
@@ -53,6 +57,11 @@ pub(super) struct WrittenWindows<'a> {
 }
 
 impl WrittenWindows<'_> {
+    /// No windows.
+    pub(super) const fn none() -> Self {
+        Self { windows: &[], vectors: &[] }
+    }
+
     /// The number of windows without a vector.
     pub(super) fn pending(&self) -> u32 {
         let is_bare = |window: &&[u8; WINDOW_BYTES]| {
@@ -99,7 +108,20 @@ impl IndexSegment {
 
     /// Verifies the checksums of the whole segment.
     pub fn verify(&self) -> Result<(), SegmentDamage> {
-        self.header.verify(&self.bytes)
+        self.header.verify(|range| {
+            let mut sum = ByteChecksum::default();
+            self.sum_up(&mut sum, range);
+            sum.sum()
+        })
+    }
+
+    /// Adds a range of the file to a checksum, without keeping it in memory.
+    pub(super) fn sum_up(&self, sum: &mut ByteChecksum, range: std::ops::Range<usize>) {
+        for start in range.clone().step_by(RELEASE_BYTES) {
+            let batch = start..(start + RELEASE_BYTES).min(range.end);
+            sum.add(self.file_bytes(batch.clone()));
+            self.release(batch);
+        }
     }
 
     /// The number of documents.
@@ -147,6 +169,30 @@ impl IndexSegment {
         self.width() == query.steps.len()
     }
 
+    pub(super) fn header(&self) -> &SegmentHeader {
+        &self.header
+    }
+
+    /// A range of the bytes of the file.
+    pub(super) fn file_bytes(&self, range: std::ops::Range<usize>) -> &[u8] {
+        self.bytes.get(range).unwrap_or_default()
+    }
+
+    /// Returns the memory that a range of the file took.
+    pub(super) fn release(&self, range: std::ops::Range<usize>) {
+        self.bytes.release(range.start, range.len());
+    }
+
+    /// Returns the memory that the JSON of a range of documents took.
+    pub(super) fn release_documents(&self, documents: std::ops::Range<u32>) {
+        let start = |number| u64::from_le_bytes(self.cell(SegmentPart::Blobs, number)) as usize;
+        let blob = self.header.range(SegmentPart::Blob).start;
+        self.bytes.release(
+            blob + start(documents.start),
+            start(documents.end).saturating_sub(start(documents.start)),
+        );
+    }
+
     pub(super) fn part(&self, part: SegmentPart) -> &[u8] {
         self.header.part(&self.bytes, part)
     }
@@ -171,6 +217,21 @@ impl IndexSegment {
         let documents = first.min(self.header.documents)
             ..next.clamp(first.min(self.header.documents), self.header.documents);
         Some(IndexedUnit { path, stamp, documents, behind: state.checked_sub(2) })
+    }
+
+    /// The range of a unit's path in the names.
+    pub(super) fn unit_name_range(&self, number: u32) -> Option<std::ops::Range<usize>> {
+        let unit = self.part(SegmentPart::Units).as_chunks::<UNIT_BYTES>().0.get(number as usize)?;
+        let (offset, length) = (u32_at(unit, 0)? as usize, u32_at(unit, 1)? as usize);
+        Some(offset..offset + length)
+    }
+
+    /// Finds the unit of a document.
+    pub(super) fn unit_with(&self, document: u32) -> Option<(u32, IndexedUnit<'_>)> {
+        let units = self.part(SegmentPart::Units).as_chunks::<UNIT_BYTES>().0;
+        let starts_before = |unit: &[u8; UNIT_BYTES]| u32_at(unit, 2).is_some_and(|first| first <= document);
+        let number = units.partition_point(starts_before).checked_sub(1)? as u32;
+        Some((number, self.unit(number)?))
     }
 
     /// Finds a unit by its path.
@@ -229,6 +290,25 @@ impl IndexSegment {
     /// [`rekindle_core::recall::collection::NO_TIMESTAMP`].
     pub fn created(&self) -> impl Iterator<Item = i64> {
         self.part(SegmentPart::Created).as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes))
+    }
+
+    /// The documents whose JSON contains these bytes.
+    pub(super) fn documents_with(&self, wanted: &[u8]) -> Vec<u32> {
+        let range = self.header.range(SegmentPart::Blob);
+        let starts = self.part(SegmentPart::Blobs).as_chunks::<8>().0;
+        let mut found = Vec::new();
+        for from in range.clone().step_by(RELEASE_BYTES) {
+            // A match may cross the end of a batch.
+            let to = (from + RELEASE_BYTES + wanted.len()).min(range.end);
+            let matches = memmem::find_iter(self.file_bytes(from..to), wanted);
+            found.extend(matches.filter_map(|at| {
+                let offset = (from - range.start + at) as u64;
+                starts.partition_point(|start| u64::from_le_bytes(*start) <= offset).checked_sub(1)
+            }));
+            self.release(from..to);
+        }
+        found.dedup();
+        found.into_iter().map(|number| number as u32).collect()
     }
 
     /// Parses a document by its number.
@@ -405,7 +485,8 @@ impl IndexSegment {
         self.postings_at(place)
     }
 
-    fn postings_at(&self, place: usize) -> Option<std::ops::Range<usize>> {
+    /// The range of the postings of the term at a position.
+    pub(super) fn postings_at(&self, place: usize) -> Option<std::ops::Range<usize>> {
         let starts = self.part(SegmentPart::FirstPostings).as_chunks::<4>().0;
         let at = |place: usize| starts.get(place).map(|bytes| u32::from_le_bytes(*bytes) as usize);
         let (start, end) = (at(place)?, at(place + 1)?);

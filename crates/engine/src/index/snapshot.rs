@@ -18,7 +18,7 @@ use rekindle_core::recall::windows::{TextWindow, WindowSimilarity};
 use rekindle_embed::QuantisedVector;
 
 use super::build::{PreparedUnit, build};
-use super::format::VectorSpace;
+use super::format::{ERASED_SCOPE, VectorSpace};
 use super::scan::scan;
 use super::segment::{DocumentInfo, IndexSegment, StoredWindow};
 
@@ -148,7 +148,7 @@ impl IndexSnapshot {
 
     /// A snapshot of units outside of any index, without vectors.
     pub fn in_memory(units: Vec<PreparedUnit>) -> Self {
-        let space = VectorSpace { model: String::new(), dimension: 0 };
+        let space = VectorSpace::none();
         let segments = IndexSegment::open(build(&space, units).into()).into_iter().collect();
         Self::new(0, 1, segments, None, 0, false)
     }
@@ -196,9 +196,7 @@ impl IndexSnapshot {
 
     /// The vector space of its first segment.
     pub fn space(&self) -> VectorSpace {
-        self.segments
-            .first()
-            .map_or_else(|| VectorSpace { model: String::new(), dimension: 0 }, IndexSegment::space)
+        self.segments.first().map_or_else(VectorSpace::none, IndexSegment::space)
     }
 
     /// Verifies the checksums of all segments.
@@ -219,6 +217,21 @@ impl IndexSnapshot {
             members.extend(segment.scopes().take(count).map(is_ours));
         }
         ProjectMembers(members)
+    }
+
+    /// Its segments, oldest first.
+    pub(super) fn segments(&self) -> &[IndexSegment] {
+        &self.segments
+    }
+
+    pub(super) fn into_segments(self) -> Vec<IndexSegment> {
+        self.segments
+    }
+
+    /// The segment of a document, and its number there.
+    pub(super) fn place_of(&self, number: u32) -> Option<(usize, u32)> {
+        let place = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        Some((place, number - self.first.get(place)?))
     }
 
     fn locate(&self, number: u32) -> Option<(&IndexSegment, u32)> {
@@ -319,6 +332,16 @@ impl IndexSnapshot {
         with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window)| window)
     }
 
+    /// The documents with this id. Searches their JSON, which is much faster than parsing all of it.
+    pub fn documents_with_id(&self, id: &str) -> Vec<Document> {
+        let wanted = format!("{{\"id\":{}", serde_json::Value::from(id));
+        let found = self.segments.iter().zip(&self.first).flat_map(|(segment, first)| {
+            segment.documents_with(wanted.as_bytes()).into_iter().map(move |local| first + local)
+        });
+        let live = found.filter(|number| !self.is_replaced(*number));
+        live.filter_map(|number| self.document(number)).filter(|document| document.id == id).collect()
+    }
+
     /// Parses a document by its number.
     pub fn document(&self, number: u32) -> Option<Document> {
         let (segment, local) = self.locate(number)?;
@@ -351,9 +374,15 @@ fn first_numbers(segments: &[IndexSegment]) -> Vec<u32> {
     first.collect()
 }
 
-/// For each document, true if a later segment replaces it.
+/// For each document, true if it was erased or a later segment replaces it.
 fn replaced(segments: &[IndexSegment], first: &[u32]) -> Vec<bool> {
-    let mut replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
+    let mut replaced = Vec::with_capacity(segments.iter().map(|segment| segment.documents() as usize).sum());
+    for (segment, first) in segments.iter().zip(first) {
+        replaced
+            .extend(segment.scopes().take(segment.documents() as usize).map(|scope| scope == ERASED_SCOPE));
+        // A damaged segment may lack scopes.
+        replaced.resize(*first as usize + segment.documents() as usize, false);
+    }
     let Some((oldest, newer)) = segments.split_first() else { return replaced };
     // Newer segments are small and the oldest is large, so only their paths are looked up in it.
     let mut live: HashMap<&str, Vec<Range<u32>>> = HashMap::new();

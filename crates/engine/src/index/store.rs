@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! index/CURRENT          the manifest of the current generation, as JSON
-//! index/000003.base      a large segment: mapped by readers, never changed; a generation has one or more
+//! index/000003.base      a large segment: mapped by readers, changed only by `erase`; a generation has one or more
 //! index/000003.delta     its small segments, each a frame: appended after changes of the vault
+//! index/erasing          the edits of an erasure in progress
 //! index/writer.lock      held while a new generation is written
 //! index/delta.lock       held briefly during an append or a switch to a new generation
 //! index/embedding.lock   held while many vectors are computed
@@ -18,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::base::id::ChangeId;
-use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
 use super::build::{PreparedUnit, build, lay_out_segment};
@@ -32,7 +32,7 @@ use crate::platform::disk;
 use crate::platform::mmap::MappedFile;
 
 /// The time to wait for other appenders.
-const APPEND_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const APPEND_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The version of `CURRENT`; segments have their own.
 const FORMAT_VERSION: u32 = 2;
@@ -70,7 +70,7 @@ pub struct RecallIndex {
 /// The lock for writing a new generation.
 #[derive(Debug)]
 pub struct GenerationWriter<'a> {
-    index: &'a RecallIndex,
+    pub(super) index: &'a RecallIndex,
     _lock: File,
 }
 
@@ -85,7 +85,7 @@ impl RecallIndex {
         self.folder.path()
     }
 
-    fn delta(&self, generation: u64) -> PathBuf {
+    pub(super) fn delta(&self, generation: u64) -> PathBuf {
         self.folder.numbered_file(generation, DELTA)
     }
 
@@ -127,6 +127,7 @@ impl RecallIndex {
     /// Takes the lock for writing a new generation; waits at most `patience`.
     pub fn writer(&self, patience: Duration) -> Result<GenerationWriter<'_>, Error> {
         let lock = self.folder.lock("writer.lock", patience)?;
+        self.finish_erasure()?;
         Ok(GenerationWriter { index: self, _lock: lock })
     }
 
@@ -137,72 +138,34 @@ impl RecallIndex {
         Ok(EmbeddingLock { _lock: lock })
     }
 
-    /// Erases documents permanently (B-08): the rest becomes a new generation, and the old bytes are
-    /// overwritten. Returns the number of erased documents.
-    pub fn erase(&self, gone: impl Fn(&Document) -> bool) -> Result<usize, Error> {
-        let count = self.all_documents().iter().filter(|(_, document)| gone(document)).count();
-        let partial = self.folder().join(CHECKPOINT_FILE);
-        disk::shred(&partial).map_err(Error::io("removed", &partial))?;
-        if count == 0 {
-            return Ok(0);
-        }
-        let writer = self.writer(APPEND_LOCK_TIMEOUT)?;
-        match self.open() {
-            Ok(Some(snapshot)) => {
-                let space = snapshot.space();
-                let mut units = snapshot.all_units(&space);
-                // A file without other documents is removed with its name.
-                units.retain(|_, unit| {
-                    let before = unit.documents.len();
-                    unit.documents.retain(|prepared| !gone(&prepared.document));
-                    // The predicate may match more than necessary, so the rest of the file is read again.
-                    if let Some(stamp) = unit.unit.stamp.as_mut().filter(|_| unit.documents.len() < before) {
-                        stamp.modified = 0;
-                    }
-                    unit.documents.len() == before || !unit.documents.is_empty()
-                });
-                writer.publish(
-                    &space,
-                    units.into_values().collect(),
-                    Some(&snapshot),
-                    snapshot.last_seen_change(),
-                    OldBytes::Shredded,
-                )?;
+    /// The segments in a file of the index. Damaged ones are left out.
+    pub(super) fn segments_of(&self, path: &Path) -> Vec<IndexSegment> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some(BASE) => {
+                let opened = MappedFile::open(path).ok().and_then(|bytes| IndexSegment::open(bytes).ok());
+                opened.into_iter().collect()
             }
-            // Left-over or damaged files may hold the documents, so everything is discarded.
-            Ok(None) | Err(Error::Damaged { .. }) => writer.discard()?,
-            Err(error) => return Err(error),
+            Some(DELTA) => {
+                let bytes = std::fs::read(path).unwrap_or_default();
+                let open = |range| IndexSegment::open(split(&bytes[range]).1.to_vec().into()).ok();
+                frames::frames(&bytes).0.into_iter().filter_map(open).collect()
+            }
+            _ => Vec::new(),
         }
-        Ok(count)
     }
 
-    /// Every document in any file of the index, current or left over.
-    pub fn all_documents(&self) -> Vec<(PathBuf, Document)> {
-        let mut found = Vec::new();
-        for path in self.folder.files() {
-            let segments: Vec<IndexSegment> = match path.extension().and_then(|extension| extension.to_str())
-            {
-                Some(BASE) => MappedFile::open(&path)
-                    .ok()
-                    .and_then(|bytes| IndexSegment::open(bytes).ok())
-                    .into_iter()
-                    .collect(),
-                Some(DELTA) => {
-                    let bytes = std::fs::read(&path).unwrap_or_default();
-                    let ranges = frames::frames(&bytes).0;
-                    ranges
-                        .into_iter()
-                        .filter_map(|range| IndexSegment::open(split(&bytes[range]).1.to_vec().into()).ok())
-                        .collect()
-                }
-                _ => continue,
-            };
-            for segment in segments {
-                let documents = (0..segment.documents()).filter_map(|number| segment.document(number));
-                found.extend(documents.map(|document| (path.clone(), document)));
-            }
-        }
-        found
+    /// All files of the folder, current or left over.
+    pub(super) fn all_files(&self) -> Vec<PathBuf> {
+        self.folder.files()
+    }
+
+    /// The numbers of the large segments, oldest first.
+    pub(super) fn layers(&self) -> Result<Vec<u64>, Error> {
+        Ok(self.current()?.map(|current| current.layers).unwrap_or_default())
+    }
+
+    pub(super) fn base(&self, layer: u64) -> PathBuf {
+        self.folder.numbered_file(layer, BASE)
     }
 
     /// The files that killed writers left behind: older generations and temporary files. The next generation
@@ -254,6 +217,17 @@ impl DeltaAppender<'_> {
         frames::append(&path, whole, &framed).map_err(Error::io("written", &path))?;
         Ok(true)
     }
+}
+
+/// A segment that no generation has yet.
+#[derive(Debug)]
+pub struct IndexPart(u64);
+
+/// A place in the delta of a generation.
+#[derive(Clone, Copy)]
+struct DeltaPosition {
+    generation: u64,
+    bytes: usize,
 }
 
 /// The treatment of files that a new generation replaces.
@@ -308,31 +282,83 @@ impl GenerationWriter<'_> {
             (kept, documents) = (kept - 1, documents + size);
         }
         let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
-        if let Some(merge) = basis.merge_since(kept, space) {
-            // The bytes are copied without parsing, so they are verified first.
-            let damaged = |damage| Error::Damaged { path: self.index.folder().to_owned(), damage };
-            merge.verify().map_err(damaged)?;
-            let write = &mut |file: &mut File| merge.write(file);
-            return self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
-        }
-        let units = match kept {
-            0 => basis.all_units(space),
-            kept => basis.units_since(kept, space),
-        };
-        let laid = lay_out_segment(space, units.into_values().collect());
-        let write = &mut |file: &mut File| laid.write(file);
-        let published =
-            self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed);
+        let merge = basis.merge_since(kept, space);
+        // The bytes are copied without parsing, so they are verified first.
+        let damaged = |damage| Error::Damaged { path: self.index.folder().to_owned(), damage };
+        merge.verify().map_err(damaged)?;
+        let write = &mut |file: &mut File| merge.write(file);
+        self.publish_on(layers, write, Some(&basis), basis.last_seen_change(), OldBytes::Removed)
+    }
+
+    /// Writes units as a segment that no generation has yet, so that they need not stay in memory until
+    /// [`GenerationWriter::publish_parts`].
+    pub fn write_part(&self, space: &VectorSpace, units: Vec<PreparedUnit>) -> Result<IndexPart, Error> {
+        let laid = lay_out_segment(space, units);
+        let written = self.index.folder.write(BASE, &mut |file| laid.write(file));
         laid.free_in_background();
-        published
+        written.map(IndexPart)
+    }
+
+    /// Publishes the next generation: the files of `kept`, as far as no part has a unit of the same path, and those
+    /// of the parts, which have no path in common. Memory holds only a few numbers per file and document.
+    pub fn publish_parts(
+        &self,
+        space: &VectorSpace,
+        kept: bool,
+        parts: &[IndexPart],
+        seen: Option<&ChangeId>,
+    ) -> Result<(), Error> {
+        let current = self.index.current().ok().flatten();
+        let basis = current.map(|current| self.index.open_generation(&current)).transpose().ok().flatten();
+        let mut segments = Vec::with_capacity(parts.len());
+        if let Some(basis) = basis.as_ref().filter(|_| kept) {
+            basis
+                .verify()
+                .map_err(|damage| Error::Damaged { path: self.index.folder().to_owned(), damage })?;
+        }
+        let (old, tail) = match basis {
+            Some(basis) => {
+                let tail = DeltaPosition { generation: basis.generation, bytes: basis.delta_bytes };
+                (basis.into_segments(), Some(tail))
+            }
+            None => (Vec::new(), None),
+        };
+        if kept {
+            segments.extend(old);
+        }
+        for part in parts {
+            segments.push(self.index.folder.segment(part.0, BASE)?);
+        }
+        let all = IndexSnapshot::new(0, segments.len(), segments, None, 0, false);
+        let merge = all.merge_since(0, space);
+        self.publish_after(Vec::new(), &mut |file| merge.write(file), tail, seen, OldBytes::Removed)
+    }
+
+    /// Removes the parts of a run that was stopped.
+    pub fn discard_parts(&self) -> Result<(), Error> {
+        self.sweep(self.index.current()?.as_ref(), OldBytes::Removed)
     }
 
     /// Writes a new segment above `layers` and publishes the result as the next generation.
     fn publish_on(
         &self,
-        mut layers: Vec<u64>,
+        layers: Vec<u64>,
         write: &mut dyn FnMut(&mut File) -> io::Result<()>,
         basis: Option<&IndexSnapshot>,
+        seen: Option<&ChangeId>,
+        old: OldBytes,
+    ) -> Result<(), Error> {
+        let place =
+            |basis: &IndexSnapshot| DeltaPosition { generation: basis.generation, bytes: basis.delta_bytes };
+        self.publish_after(layers, write, basis.map(place), seen, old)
+    }
+
+    /// [`Self::publish_on`] for a basis of which only the end of its delta is known.
+    fn publish_after(
+        &self,
+        mut layers: Vec<u64>,
+        write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+        basis: Option<DeltaPosition>,
         seen: Option<&ChangeId>,
         old: OldBytes,
     ) -> Result<(), Error> {
@@ -345,7 +371,7 @@ impl GenerationWriter<'_> {
                 let path = self.index.delta(basis.generation);
                 let bytes = frames::read(&path).map_err(Error::io("read", &path))?;
                 let (_, whole) = frames::frames(&bytes);
-                bytes.get(basis.delta_bytes..whole).unwrap_or_default().to_vec()
+                bytes.get(basis.bytes..whole).unwrap_or_default().to_vec()
             }
             None => Vec::new(),
         };
@@ -364,6 +390,11 @@ impl GenerationWriter<'_> {
         self.sweep(None, OldBytes::Shredded)
     }
 
+    /// Overwrites and removes what killed writers left.
+    pub(super) fn sweep_for_good(&self) -> Result<(), Error> {
+        self.sweep(self.index.current()?.as_ref(), OldBytes::Shredded)
+    }
+
     /// Removes files that no generation needs.
     fn sweep(&self, keep: Option<&IndexManifest>, old: OldBytes) -> Result<(), Error> {
         let remove = match old {
@@ -375,7 +406,7 @@ impl GenerationWriter<'_> {
 }
 
 /// Encodes a frame of the delta: the last change that it includes, and a segment.
-fn join(seen: Option<&ChangeId>, segment: &[u8]) -> Vec<u8> {
+pub(super) fn join(seen: Option<&ChangeId>, segment: &[u8]) -> Vec<u8> {
     let seen = seen.map_or("", ChangeId::as_str);
     let mut bytes = Vec::with_capacity(1 + seen.len() + segment.len());
     bytes.push(seen.len() as u8);

@@ -16,7 +16,7 @@ use rekindle_embed::QuantisedVector;
 
 use super::*;
 
-fn document(path: &str, n: usize, text: &str) -> Document {
+pub(super) fn document(path: &str, n: usize, text: &str) -> Document {
     Document {
         id: format!("{path}#{n}"),
         lines: Some((1, 2)),
@@ -59,7 +59,7 @@ pub(super) fn space() -> VectorSpace {
     VectorSpace { model: "test/model".to_owned(), dimension: 32 }
 }
 
-fn change(n: u8) -> ChangeId {
+pub(super) fn change(n: u8) -> ChangeId {
     ChangeId::new(Timestamp::from_second(i64::from(n)).unwrap(), [n; 10])
 }
 
@@ -69,7 +69,7 @@ fn looked_at(snapshot: &IndexSnapshot, number: u32, query: &QuantisedVector) -> 
 }
 
 /// Everything that a reader can observe, by the id of each document.
-fn everything(snapshot: &IndexSnapshot) -> BTreeMap<String, String> {
+pub(super) fn everything(snapshot: &IndexSnapshot) -> BTreeMap<String, String> {
     let columns = snapshot.columns(|_| true);
     let query = made_up("a question");
     let cosines = snapshot.cosines(&query);
@@ -94,12 +94,12 @@ fn everything(snapshot: &IndexSnapshot) -> BTreeMap<String, String> {
     (0..columns.len()).filter(|at| columns.visible[*at]).filter_map(of).collect()
 }
 
-fn publish(index: &RecallIndex, units: &[PreparedUnit]) {
+pub(super) fn publish(index: &RecallIndex, units: &[PreparedUnit]) {
     let all = units.to_vec();
     index.writer(Duration::ZERO).unwrap().publish(&space(), all, None, None, OldBytes::Removed).unwrap();
 }
 
-fn append(index: &RecallIndex, units: Vec<PreparedUnit>, seen: &ChangeId) {
+pub(super) fn append(index: &RecallIndex, units: Vec<PreparedUnit>, seen: &ChangeId) {
     assert!(index.appender().unwrap().append(&space(), units, Some(seen)).unwrap());
 }
 
@@ -146,7 +146,7 @@ pub(super) fn up_to(unit: &PreparedUnit, count: usize) -> PreparedUnit {
     PreparedUnit { documents: unit.documents[..count].to_vec(), ..unit.clone() }
 }
 
-fn fold(index: &RecallIndex) {
+pub(super) fn fold(index: &RecallIndex) {
     index.writer(Duration::ZERO).unwrap().fold(&space()).unwrap();
 }
 
@@ -320,30 +320,6 @@ fn sto_11_vectors_of_another_model_are_left_behind() {
     );
     let wide = QuantisedVector { steps: vec![1; 16], scale: 1.0 };
     assert!(snapshot.cosines(&wide).iter().all(|cosine| *cosine == f32::NEG_INFINITY));
-}
-
-#[test]
-fn b_08_what_is_erased_is_in_no_file_any_more() {
-    let folder = tempfile::tempdir().unwrap();
-    let index = RecallIndex::in_folder(folder.path().to_owned());
-    let mut secret = unit("s.md", 1, 2);
-    secret.documents[1] = PreparedDocument::new(document("s.md", 1, "the vanishing sentence"));
-    let mut alone = unit("alone.md", 1, 1);
-    alone.documents[0] = PreparedDocument::new(document("alone.md", 0, "vanishing, and nothing else"));
-    publish(&index, &[unit("a.md", 1, 3), secret.clone(), alone, unit("empty.md", 1, 0)]);
-    append(&index, vec![secret], &change(1));
-    let says = |document: &Document| document.text.contains("vanishing");
-    assert_eq!(index.erase(says).unwrap(), 3);
-    assert_eq!(index.erase(says).unwrap(), 0);
-    for file in std::fs::read_dir(index.folder()).unwrap() {
-        let bytes = std::fs::read(file.unwrap().path()).unwrap();
-        assert!(!bytes.windows(9).any(|part| part == b"vanishing"));
-        assert!(!bytes.windows(8).any(|part| part == b"alone.md"));
-    }
-    let snapshot = index.open().unwrap().unwrap();
-    assert_eq!(snapshot.stamps().into_keys().collect::<Vec<_>>(), ["a.md", "empty.md", "s.md"]);
-    assert_eq!(everything(&snapshot).len(), 4);
-    assert_eq!(snapshot.last_seen_change(), Some(&change(1)));
 }
 
 #[test]

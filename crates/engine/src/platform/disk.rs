@@ -86,6 +86,44 @@ pub fn read(path: &Path, limit: u64) -> io::Result<FileContent> {
     })
 }
 
+/// The time of the last change of a file's content, name or properties, which no program can set; as the time since 1970.
+/// `None` if the file cannot be read or the system does not keep this time.
+#[cfg(unix)]
+pub fn change_time(path: &Path) -> Option<Duration> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    let (seconds, nanoseconds) = (metadata.ctime().try_into().ok()?, metadata.ctime_nsec().try_into().ok()?);
+    Some(Duration::new(seconds, nanoseconds))
+}
+
+/// Other systems do not keep this time.
+#[cfg(not(unix))]
+pub fn change_time(_: &Path) -> Option<Duration> {
+    None
+}
+
+/// Reads a regular file into the beginning of a buffer, which grows as needed, with fewer system calls than [`read`].
+/// Returns its length; `None` if it has more than `limit` bytes or does not exist.
+pub fn read_into(path: &Path, limit: u64, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
+    const BLOCK: usize = 64 << 10;
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let mut length = 0;
+    loop {
+        // Many files share a buffer, so it is not cleared for each.
+        if length == buffer.len() {
+            buffer.resize(length + BLOCK, 0);
+        }
+        let count = file.read(&mut buffer[length..])?;
+        length += count;
+        if count == 0 || length as u64 > limit {
+            return Ok((count == 0).then_some(length));
+        }
+    }
+}
+
 /// Reads a file of at most `limit` bytes that is not a link, with its metadata before the read; `None` for
 /// anything else.
 pub fn read_regular_file(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u8>)>> {
@@ -239,6 +277,23 @@ pub fn shred(path: &Path) -> io::Result<()> {
     drop(file);
     std::fs::remove_file(&hidden)?;
     sync_folder(folder)
+}
+
+/// Bytes to write into a file: the offset, and the new bytes.
+pub type FileEdit = (u64, Vec<u8>);
+
+/// Overwrites parts of one of our own files in place and waits until they are on the disk. A missing file is no error.
+/// The edits of a killed process are incomplete, so its caller must have recorded them elsewhere.
+pub fn overwrite(path: &Path, edits: &[FileEdit]) -> io::Result<()> {
+    let mut file = match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    for (offset, bytes) in edits {
+        file.seek(io::SeekFrom::Start(*offset))?;
+        file.write_all(bytes)?;
+    }
+    file.sync_all()
 }
 
 /// Replaces one of our own files (configuration, registry) atomically.

@@ -10,7 +10,7 @@ use memmap2::Advice;
 use memmap2::{Mmap, MmapOptions};
 use rekindle_core::base::ignore_failure::IgnoreFailure as _;
 
-/// The bytes of a file that is never changed in place.
+/// The bytes of a file that never changes its length.
 #[derive(Debug)]
 pub struct MappedFile(MappedBytes);
 
@@ -26,7 +26,8 @@ impl MappedFile {
     pub fn open(path: &Path) -> io::Result<Self> {
         #[expect(unsafe_code, reason = "the mapping is sound only while nobody shortens the file")]
         // SAFETY: a fresh, read-only mapping. Writers of such a file create it under another name first and never
-        // change its length again, so no page of it disappears under a reader.
+        // change its length again, so no page of it disappears under a reader. Only the erasure of forgotten text
+        // changes its bytes, and readers check every access.
         let pages = unsafe { MmapOptions::new().map_copy_read_only(&File::open(path)?)? };
         // Huge pages for the parts that are not in memory yet. A freshly written file stays in such pages, but
         // only until the system reclaims its memory: with normal pages, 60 MB take 0.6 to 3.4 ms to map
@@ -49,6 +50,23 @@ impl MappedFile {
             pages
                 .advise_range(advice, from, length)
                 .ignore_failure("an older kernel does not support the advice and loads page by page");
+        }
+        #[cfg(not(unix))]
+        let _ = (from, length);
+    }
+
+    /// Returns the memory of a part that was read. It is loaded again when somebody reads it, so this changes no
+    /// result: it keeps a process small that reads a large file once.
+    pub fn release(&self, from: usize, length: usize) {
+        #[cfg(unix)]
+        if let MappedBytes::Mapped(pages) = &self.0 {
+            let from = from.min(pages.len());
+            let length = length.min(pages.len() - from);
+            #[expect(unsafe_code, reason = "the advice is sound only for a mapping that nobody writes to")]
+            // SAFETY: the mapping is read-only, so its pages have no content but that of the file.
+            let released =
+                unsafe { pages.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, length) };
+            released.ignore_failure("the system takes the memory back later");
         }
         #[cfg(not(unix))]
         let _ = (from, length);
@@ -87,6 +105,8 @@ mod tests {
             mapped.advise_will_need(0, length);
             mapped.advise_will_need(length + 1, 5);
             mapped.advise_will_need(length / 2, usize::MAX / 2);
+            mapped.release(0, length);
+            mapped.release(length / 3, usize::MAX / 2);
             assert_eq!(*mapped, bytes[..]);
         }
         assert!(MappedFile::open(&folder.path().join("missing")).is_err());

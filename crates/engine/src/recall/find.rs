@@ -18,5 +18,5 @@ pub fn document_by_id(
 }
 
 fn find_in_snapshot(snapshot: &IndexSnapshot, id: &str) -> Option<Document> {
-    (0..snapshot.len()).filter_map(|number| snapshot.document(number)).find(|document| document.id == id)
+    snapshot.documents_with_id(id).into_iter().next()
 }

@@ -65,6 +65,8 @@ pub struct Report {
     pub files: usize,
     /// The number of files that were read because they are new or changed.
     pub read: usize,
+    /// The number of listed files that turned out to be unreadable; the other numbers do not count them.
+    unread: usize,
     /// The number of deleted files.
     pub gone: usize,
     /// The number of vectors that were computed.
@@ -92,6 +94,10 @@ pub enum SettleOutcome {
 /// The number of missing vectors from which on those of whole windows are published first. Below, one run takes
 /// a few seconds.
 const MIN_STAGED_WINDOWS: usize = 512;
+/// The maximum number of files whose documents are in memory at the same time, about ten thousand bytes each.
+const MAX_BATCH_FILES: usize = 16_384;
+/// The maximum number of deleted files whose vectors are kept for new files with the same text.
+const MAX_MOVED_FILES: usize = 4 * MAX_BATCH_FILES;
 /// The maximum number of files of a vault that a command indexes in passing.
 const MAX_SETTLED_FILES: usize = 300;
 
@@ -311,30 +317,15 @@ impl Indexer<'_> {
         let gone: Vec<String> =
             known.keys().filter(|path| !is_there(path)).map(|path| (*path).to_owned()).collect();
         (report.read, report.gone) = (changed.len(), gone.len());
-        let mut told_to_stop = false;
-        let mut go_on = |done| {
-            told_to_stop |= !progress(IndexingProgress::Reading(done, changed.len()));
-            !told_to_stop
+        let mut batches = changed.chunks(MAX_BATCH_FILES);
+        let first = batches.next().unwrap_or_default();
+        let Some(mut units) = self.read_batch(first, (0, changed.len()), &known, &mut report, progress)
+        else {
+            return self.with_size(Report { gone: 0, stopped: true, ..report });
         };
-        let (mut units, problems) = match changed.is_empty() || go_on(0) {
-            true => sources::read_many(self.vault, &changed, PreparedUnit::with_counts, &mut go_on),
-            false => Default::default(),
-        };
-        report.problems.extend(problems);
-        if told_to_stop && units.len() < changed.len() {
-            return self.with_size(Report { read: units.len(), gone: 0, stopped: true, ..report });
-        }
-        progress(IndexingProgress::Reading(units.len(), changed.len()));
-        // An unreadable file has no documents; if it was indexed, it counts as deleted.
-        let was_known = |unit: &PreparedUnit| known.contains_key(unit.unit.path.as_str());
-        let unread = units.iter().filter(|unit| unit.unit.stamp.is_none());
-        report.gone += unread.clone().filter(|unit| was_known(unit)).count();
-        let unread = unread.count();
-        (report.files, report.read) = (report.files - unread, report.read - unread);
-        units.retain(|unit| unit.unit.stamp.is_some() || was_known(unit));
-        drop(known);
-        let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len()
-            <= MAX_APPENDED_DOCUMENTS;
+        let few = first.len() == changed.len()
+            && units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len()
+                <= MAX_APPENDED_DOCUMENTS;
         match &opened {
             Some(snapshot) if few && extent == RefreshExtent::Changed && snapshot.is_from_model(&space) => {
                 let is_current = units.is_empty()
@@ -349,28 +340,87 @@ impl Indexer<'_> {
                 }
             }
             _ => {
-                let mut all = opened.as_ref().map(|snapshot| snapshot.all_units(&space)).unwrap_or_default();
-                let known = VectorCache::of(all.values());
+                let kept = extent == RefreshExtent::Changed && opened.is_some();
+                let basis = opened.as_ref().filter(|snapshot| snapshot.is_from_model(&space));
+                // A file that was moved keeps its vectors.
+                let moved = basis.map(|snapshot| {
+                    let units = gone.iter().take(MAX_MOVED_FILES).filter_map(|path| snapshot.unit(path));
+                    VectorCache::of(&units.collect::<Vec<_>>())
+                });
                 // After many files were read, the few vectors within a save's budget would not matter.
-                let budget = if units.len() > MAX_SETTLED_FILES { Duration::ZERO } else { SAVE_BUDGET };
-                if !known.is_empty() || !budget.is_zero() {
-                    self.embedder.fill_missing(&mut units, &known, budget);
+                let budget = if changed.len() > MAX_SETTLED_FILES { Duration::ZERO } else { SAVE_BUDGET };
+                let finish = |units: &mut Vec<PreparedUnit>| {
+                    let before = units.iter().filter_map(|unit| basis?.unit(&unit.unit.path));
+                    let before: Vec<PreparedUnit> = before.collect();
+                    let mut known = VectorCache::of(&before);
+                    known.add_all(moved.as_ref());
+                    if !known.is_empty() || !budget.is_zero() {
+                        self.embedder.fill_missing(&mut *units, &known, budget);
+                    }
+                    // A rebuilt index omits files without documents.
+                    units.retain(|unit| kept || unit.unit.stamp.is_some());
+                };
+                finish(&mut units);
+                if !kept && first.len() == changed.len() {
+                    writer.publish(&space, units, opened.as_ref(), newest.as_ref(), OldBytes::Removed)?;
+                } else {
+                    let mut parts = vec![writer.write_part(&space, units)?];
+                    for (place, batch) in (1..).zip(batches) {
+                        let place = (place * MAX_BATCH_FILES, changed.len());
+                        let Some(mut units) = self.read_batch(batch, place, &known, &mut report, progress)
+                        else {
+                            writer.discard_parts()?;
+                            return self.with_size(Report { gone: 0, stopped: true, ..report });
+                        };
+                        finish(&mut units);
+                        parts.push(writer.write_part(&space, units)?);
+                    }
+                    if kept && !gone.is_empty() {
+                        parts.push(writer.write_part(&space, gone.into_iter().map(empty_unit).collect())?);
+                    }
+                    drop(known);
+                    drop(opened);
+                    writer.publish_parts(&space, kept, &parts, newest.as_ref())?;
                 }
-                if extent == RefreshExtent::Everything {
-                    all.clear();
-                }
-                gone.iter().for_each(|path| drop(all.remove(path)));
-                if !all.is_empty() {
-                    all.extend(units.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
-                    units = all.into_values().collect();
-                }
-                // A rebuilt index omits files without documents.
-                units.retain(|unit| unit.unit.stamp.is_some());
-                writer.publish(&space, units, opened.as_ref(), newest.as_ref(), OldBytes::Removed)?;
             }
         }
         drop(writer);
         self.with_size(report)
+    }
+
+    /// Reads some of the changed files and counts them in the report. `place` is the number of changed files before
+    /// these, and of all. `None` if `progress` stopped the run.
+    fn read_batch(
+        &self,
+        paths: &[&str],
+        place: (usize, usize),
+        known: &BTreeMap<&str, FileStamp>,
+        report: &mut Report,
+        progress: &mut dyn FnMut(IndexingProgress) -> bool,
+    ) -> Option<Vec<PreparedUnit>> {
+        let (before, all) = place;
+        let mut told_to_stop = false;
+        let mut go_on = |done| {
+            told_to_stop |= !progress(IndexingProgress::Reading(before + done, all));
+            !told_to_stop
+        };
+        let (mut units, problems) = match paths.is_empty() || go_on(0) {
+            true => sources::read_many(self.vault, paths, PreparedUnit::with_counts, &mut go_on),
+            false => Default::default(),
+        };
+        report.problems.extend(problems);
+        report.read = before + units.len();
+        if told_to_stop && units.len() < paths.len() {
+            return None;
+        }
+        progress(IndexingProgress::Reading(before + units.len(), all));
+        // An unreadable file has no documents; if it was indexed, it counts as deleted.
+        let was_known = |unit: &PreparedUnit| known.contains_key(unit.unit.path.as_str());
+        let unread = units.iter().filter(|unit| unit.unit.stamp.is_none());
+        report.gone += unread.clone().filter(|unit| was_known(unit)).count();
+        report.unread += unread.count();
+        units.retain(|unit| unit.unit.stamp.is_some() || was_known(unit));
+        Some(units)
     }
 
     /// Lists all files and selects every one for reading.
@@ -397,6 +447,8 @@ impl Indexer<'_> {
     }
 
     fn with_size(&self, mut report: Report) -> Result<Report, Error> {
+        let unread = std::mem::take(&mut report.unread);
+        (report.files, report.read) = (report.files - unread, report.read.saturating_sub(unread));
         if let Some(snapshot) = self.index.open()? {
             let size = snapshot.size();
             (report.documents, report.pending) = (size.documents, size.pending);
@@ -445,25 +497,57 @@ impl Indexer<'_> {
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<usize, Error> {
         let Some(snapshot) = self.index.open()? else { return Ok(0) };
-        if snapshot.size().pending == 0 && snapshot.is_from_model(space) {
-            return Ok(0);
+        if !snapshot.is_from_model(space) {
+            drop(snapshot);
+            self.publish_embedded(space, &[])?;
         }
-        let mut units: Vec<PreparedUnit> = snapshot.all_units(space).into_values().collect();
-        drop(snapshot);
-        let missing = &mut units.iter_mut().collect::<Vec<_>>();
-        let embedded = self.embedder.fill_all(self.index, missing, selection, progress)?;
-        let made = VectorCache::of(&units);
-        drop(units);
+        let Some(mut snapshot) = self.index.open()? else { return Ok(0) };
+        let total = snapshot.size().pending;
+        let (mut embedded, mut last, mut is_stopped) = (0, None::<String>, false);
+        loop {
+            let paths = snapshot.paths_without_vectors(last.as_deref(), selection, MAX_BATCH_FILES);
+            if is_stopped || paths.is_empty() {
+                return Ok(embedded);
+            }
+            let mut units: Vec<PreparedUnit> = paths.iter().filter_map(|path| snapshot.unit(path)).collect();
+            drop(snapshot);
+            let missing = &mut units.iter_mut().collect::<Vec<_>>();
+            embedded += self.embedder.fill_all(self.index, missing, selection, &mut |done, of| {
+                // Of the last files, all windows are known to be done.
+                let of = total.max(embedded + of);
+                let go_on = progress(embedded + done, of);
+                is_stopped |= !go_on;
+                go_on
+            })?;
+            self.publish_embedded(space, &units)?;
+            last = paths.into_iter().next_back();
+            snapshot = match self.index.open()? {
+                Some(snapshot) => snapshot,
+                None => return Ok(embedded),
+            };
+        }
+    }
+
+    /// Publishes the vectors of files. A file that was changed meanwhile keeps its new text.
+    fn publish_embedded(&self, space: &VectorSpace, made: &[PreparedUnit]) -> Result<(), Error> {
         let writer = self.index.writer(INDEX_LOCK_TIMEOUT)?;
-        let (all, basis) = writer.load(space);
-        let mut all: Vec<PreparedUnit> = all.into_values().collect();
-        let missing = self.embedder.fill_missing(&mut all, &made, Duration::ZERO);
-        let seen = basis.as_ref().and_then(IndexSnapshot::last_seen_change).cloned();
-        writer.publish(space, all, basis.as_ref(), seen.as_ref(), OldBytes::Removed)?;
-        if missing == 0 {
+        let Some(snapshot) = self.index.open()? else { return Ok(()) };
+        let known = VectorCache::of(made);
+        let mut units: Vec<PreparedUnit> = made
+            .iter()
+            .filter_map(|unit| snapshot.unit(&unit.unit.path))
+            .filter(|unit| unit.unit.stamp.is_some())
+            .collect();
+        self.embedder.fill_missing(&mut units, &known, Duration::ZERO);
+        let seen = snapshot.last_seen_change().cloned();
+        drop(snapshot);
+        let parts = [writer.write_part(space, units)?];
+        writer.publish_parts(space, true, &parts, seen.as_ref())?;
+        // The checkpoint holds the vectors of these files only.
+        if !made.is_empty() {
             Embedder::clear_checkpoint(self.index)?;
         }
-        Ok(embedded)
+        Ok(())
     }
 }
 

@@ -1,9 +1,12 @@
 //! The usage of memories: the signals that they helped or misled (REC-08, FBK-03), one line each in
 //! `state/usage.jsonl`. Lines are only appended. A summary in `usage.json` saves a prompt from reading them
-//! all; it can be deleted and is rebuilt.
+//! all; it can be deleted and is rebuilt. It is sorted by memory, so that a prompt searches it for the few memories
+//! that it may show, however many there are.
+
+mod summary;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -14,11 +17,11 @@ use rekindle_core::recall::memory_usage::{MemoryUsage, UsageSignal};
 use rekindle_core::recall::select::UsageScore;
 use serde::{Deserialize, Serialize};
 
+use self::summary::StoredUsage;
 use crate::platform::disk::{self, LineFile};
 
 /// The number of appended bytes after which the summary is updated.
 const SUMMARY_INTERVAL_BYTES: u64 = 64 * 1024;
-const VERSION: u32 = 1;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct UsageLine<'a> {
@@ -33,15 +36,14 @@ struct UsageLine<'a> {
 }
 
 /// The usage of every memory with a signal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 pub struct UsageSummary {
-    version: u32,
-    /// The number of bytes of the log that it includes.
-    bytes: u64,
+    /// The summary of the first lines of the log.
+    stored: StoredUsage,
     /// The start of counting, in seconds since 1970.
     since: Option<i64>,
-    standings: HashMap<String, MemoryUsage>,
+    /// The usage of the memories with a later line.
+    recent: HashMap<String, MemoryUsage>,
 }
 
 /// The number of signals of each type, over all memories.
@@ -66,20 +68,13 @@ pub struct UsageCounts {
 impl UsageSummary {
     /// Reads the usage. Unreadable lines are skipped.
     pub fn read(path: &Path) -> Self {
-        let mut usage = Self::load_summary(path).unwrap_or_default();
-        let Ok(added) = tail(path, usage.bytes) else { return usage };
+        let stored = StoredUsage::open(&summary_path(path), path).unwrap_or_default();
+        let mut usage = Self { since: stored.since(), stored, recent: HashMap::new() };
+        let Ok(added) = tail(path, usage.stored.log_bytes()) else { return usage };
         for line in parse_lines(&added) {
             usage.add(&line);
         }
         usage
-    }
-
-    /// Reads the summary, if it is still valid.
-    fn load_summary(path: &Path) -> Option<Self> {
-        let text = std::fs::read(summary_path(path)).ok()?;
-        let usage: Self = serde_json::from_slice(&text).ok()?;
-        let whole = std::fs::metadata(path).ok()?.len();
-        (usage.version == VERSION && usage.bytes <= whole).then_some(usage)
     }
 
     fn add(&mut self, line: &UsageLine<'_>) {
@@ -89,16 +84,20 @@ impl UsageSummary {
             (Some(since), Some(first)) => Some(since.min(first)),
             (since, first) => since.or(first),
         };
-        match self.standings.get_mut(&*line.id) {
+        match self.recent.get_mut(&*line.id) {
             Some(standing) => standing.add(line.signal, at),
-            None => self.standings.entry(line.id.to_string()).or_default().add(line.signal, at),
+            None => {
+                let mut standing = self.stored.find(&line.id).unwrap_or_default();
+                standing.add(line.signal, at);
+                self.recent.insert(line.id.to_string(), standing);
+            }
         }
     }
 
     /// Updates the summary if many lines were appended since.
     pub fn write_summary(path: &Path) -> io::Result<()> {
-        let before = Self::load_summary(path).unwrap_or_default();
-        let added = match tail(path, before.bytes) {
+        let stored = StoredUsage::open(&summary_path(path), path).unwrap_or_default();
+        let added = match tail(path, stored.log_bytes()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             added => added?,
         };
@@ -106,9 +105,18 @@ impl UsageSummary {
         if (whole as u64) < SUMMARY_INTERVAL_BYTES {
             return Ok(());
         }
-        let mut usage = Self { version: VERSION, bytes: before.bytes + whole as u64, ..before };
+        let log_bytes = stored.log_bytes() + whole as u64;
+        let mut usage = Self { since: stored.since(), stored, recent: HashMap::new() };
         parse_lines(&added[..whole]).for_each(|line| usage.add(&line));
-        disk::write_atomic(&summary_path(path), &serde_json::to_vec(&usage)?)
+        let text = StoredUsage::encode(log_bytes, usage.since, &usage.standings())?;
+        disk::write_atomic(&summary_path(path), &text)
+    }
+
+    /// The usage of every memory.
+    fn standings(&self) -> BTreeMap<String, MemoryUsage> {
+        let mut all: BTreeMap<String, MemoryUsage> = self.stored.all().collect();
+        all.extend(self.recent.iter().map(|(id, usage)| (id.clone(), *usage)));
+        all
     }
 
     /// The start of counting, in seconds since 1970; `None` if nothing was counted yet.
@@ -149,7 +157,7 @@ impl UsageSummary {
 
     /// The usage of one memory.
     pub fn memory_usage(&self, id: &str) -> MemoryUsage {
-        self.standings.get(id).copied().unwrap_or_default()
+        self.recent.get(id).copied().or_else(|| self.stored.find(id)).unwrap_or_default()
     }
 
     /// The usage that ranking reads: the strength of a document, and if it has been unused for so long that

@@ -6,11 +6,14 @@ use rekindle_core::base::id::EntryId;
 use rekindle_core::base::id_match::{IdMatch, by_prefix, similar_names};
 use rekindle_core::base::scope::Scope;
 use rekindle_core::vault::agent_edit::{AgentEditPermission, agent_edit_permission};
+use rekindle_core::vault::entry::EntryProperties;
 use rekindle_core::vault::frontmatter::ParsedNote;
+use rekindle_core::vault::journal::ChangedFile;
 use rekindle_core::vault::layout::{self, VaultShelf};
 use rekindle_core::vault::path::{VaultPath, fold_name};
 
 use super::{Error, ScannedEntry, Vault};
+use crate::index::RecallIndex;
 
 impl Vault {
     /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, or
@@ -24,14 +27,14 @@ impl Vault {
             return Ok(path);
         }
         let name = fold_name(reference.strip_suffix(".md").unwrap_or(reference));
-        let entries = self.scan(false)?.entries;
-        let matches: Vec<&ScannedEntry> =
-            entries.iter().filter(|found| fold_name(found.path.stem()) == name).collect();
-        match matches.as_slice() {
-            [] => match by_beginning(reference, &entries)? {
-                Some(path) => Ok(path),
-                None => self.archived(reference)?.ok_or_else(|| unknown(reference, &entries)),
-            },
+        match self.scan_named(&name)?.entries.as_slice() {
+            [] => {
+                let entries = self.scan(false)?.entries;
+                match by_beginning(reference, &entries)? {
+                    Some(path) => Ok(path),
+                    None => self.archived(reference)?.ok_or_else(|| unknown(reference, &entries)),
+                }
+            }
             [only] => Ok(only.path.clone()),
             several => Err(Error::Ambiguous {
                 wanted: reference.to_owned(),
@@ -71,11 +74,36 @@ impl Vault {
     }
 
     fn find_id(&self, id: &EntryId) -> Result<VaultPath, Error> {
+        if let Some(path) = self.find_indexed_id(id)? {
+            return Ok(path);
+        }
         let mut matches = self.scan(true)?.entries;
         matches.retain(|found| found.entry.id.as_ref() == Some(id));
         // A manual copy has the id of its original; prefer the current one.
         matches.sort_by_key(|found| found.shelf == VaultShelf::Archive);
         matches.into_iter().next().map(|found| found.path).ok_or_else(|| Error::NotFound(id.to_string()))
+    }
+
+    /// The path of the current entry with this id, by the index. `None` if the index does not know it, or does not know
+    /// the file as it is now.
+    fn find_indexed_id(&self, id: &EntryId) -> Result<Option<VaultPath>, Error> {
+        let Ok(Some(snapshot)) = RecallIndex::in_folder(self.places.index()).open() else { return Ok(None) };
+        let prefix = format!("{}/", self.folder_name());
+        let mut paths: Vec<VaultPath> = snapshot
+            .documents_with_id(id.as_str())
+            .into_iter()
+            .filter_map(|document| VaultPath::parse(document.path.strip_prefix(&prefix)?).ok())
+            .filter(|path| !matches!(layout::shelf_of(path), VaultShelf::Archive | VaultShelf::Other))
+            .collect();
+        paths.sort();
+        for path in paths {
+            let Some(read) = self.read(&ChangedFile::vault(path.clone()))? else { continue };
+            let is_it = |note: ParsedNote<'_>| EntryProperties::of(&note, &path).id.as_ref() == Some(id);
+            if ParsedNote::parse(&read.text).is_ok_and(is_it) && !self.graveyard()?.holds_entry(id) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
     }
 
     fn find_path(&self, reference: &str, cwd: &Path) -> Option<VaultPath> {

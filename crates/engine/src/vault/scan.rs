@@ -10,7 +10,7 @@ use rekindle_core::base::time::{TimeZone, Zoned};
 use rekindle_core::vault::entry::{EntryProperties, title};
 use rekindle_core::vault::frontmatter::{self, ParsedNote};
 use rekindle_core::vault::layout::{self, EntryGroup, VaultShelf, is_conflict_copy};
-use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::path::{VaultPath, fold_name};
 
 use super::scan_cache::{KnownScan, ScanCache, SeenNote};
 use super::{Error, MAX_NOTE_BYTES, Vault, text};
@@ -65,14 +65,11 @@ impl Vault {
     /// Lists all groups. Archived versions are included on request only; forgotten entries that a sync
     /// restored never are.
     pub fn scan(&self, with_archive: bool) -> Result<VaultScan, Error> {
-        let graves = self.graveyard()?;
-        let mut scan = match &self.scans {
+        let scan = match &self.scans {
             Some(cache) => self.cached_walk(cache, with_archive)?,
             None => self.walk_groups(with_archive, None)?.0,
         };
-        scan.entries.retain(|found| found.entry.id.as_ref().is_none_or(|id| !graves.holds_entry(id)));
-        scan.entries.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(scan)
+        self.without_forgotten(scan)
     }
 
     /// The messages that entries and their archived versions cite.
@@ -115,11 +112,27 @@ impl Vault {
         Ok(scan)
     }
 
-    fn walk_groups(
-        &self,
-        with_archive: bool,
-        known: Option<&KnownScan>,
-    ) -> Result<(VaultScan, Vec<SeenNote>), Error> {
+    /// Lists the current entries with this file name, without reading any other.
+    pub(super) fn scan_named(&self, folded_stem: &str) -> Result<VaultScan, Error> {
+        let mut scan = VaultScan::default();
+        for file in self.group_files()? {
+            let is_named = |path: &VaultPath| fold_name(path.stem()) == folded_stem;
+            if self.vault_path(&file).as_ref().is_some_and(is_named) {
+                self.scan_file(&file, false, &mut scan);
+            }
+        }
+        self.without_forgotten(scan)
+    }
+
+    fn without_forgotten(&self, mut scan: VaultScan) -> Result<VaultScan, Error> {
+        let graves = self.graveyard()?;
+        scan.entries.retain(|found| found.entry.id.as_ref().is_none_or(|id| !graves.holds_entry(id)));
+        scan.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(scan)
+    }
+
+    /// The files of all groups.
+    fn group_files(&self) -> Result<Vec<PathBuf>, Error> {
         let mut files = Vec::new();
         for group in EntryGroup::ALL {
             let folder = self.folder().join(group.folder_name());
@@ -129,6 +142,15 @@ impl Vault {
                 Err(error) => return Err(Error::io("read", &folder)(error)),
             }
         }
+        Ok(files)
+    }
+
+    fn walk_groups(
+        &self,
+        with_archive: bool,
+        known: Option<&KnownScan>,
+    ) -> Result<(VaultScan, Vec<SeenNote>), Error> {
+        let files = self.group_files()?;
         // Opening and parsing twenty thousand notes takes most of a second on one core.
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let share = files.len().div_ceil(threads).max(MIN_FILES_PER_THREAD);
@@ -271,15 +293,24 @@ impl Vault {
 /// All files below a folder. Links are not followed: their target is either inside and found there, or
 /// outside and not ours. Hidden names belong to other programs.
 pub(crate) fn walk_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    files_below(folder, |name| !name.starts_with(b"."))
+    files_below(folder, |name| !name.starts_with(b"."), None)
+}
+
+/// [`walk_files`] without those below the folder `except`.
+pub(crate) fn walk_files_except(folder: &Path, except: &Path) -> io::Result<Vec<PathBuf>> {
+    files_below(folder, |name| !name.starts_with(b"."), Some(except))
 }
 
 /// All files below a folder, including hidden ones: a temporary file of ours may hold a forgotten text.
 pub(crate) fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    files_below(folder, |_| true)
+    files_below(folder, |_| true, None)
 }
 
-fn files_below(folder: &Path, wanted: impl Fn(&[u8]) -> bool) -> io::Result<Vec<PathBuf>> {
+fn files_below(
+    folder: &Path,
+    wanted: impl Fn(&[u8]) -> bool,
+    except: Option<&Path>,
+) -> io::Result<Vec<PathBuf>> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for item in std::fs::read_dir(&folder)? {
@@ -289,7 +320,7 @@ fn files_below(folder: &Path, wanted: impl Fn(&[u8]) -> bool) -> io::Result<Vec<
             }
             let kind = item.file_type()?;
             if kind.is_dir() {
-                folders.push(item.path());
+                folders.extend(Some(item.path()).filter(|path| Some(path.as_path()) != except));
             } else if kind.is_file() {
                 files.push(item.path());
             }

@@ -29,7 +29,7 @@ use crate::vault::{Error, LogSummary, Vault, text};
 /// The maximum depth of nested folders.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of files; a folder with more was included by mistake.
-const MAX_FILES: usize = 500_000;
+const MAX_FILES: usize = 2_000_000;
 /// The maximum number of threads. Reading notes is limited by memory, so more do not help.
 const MAX_THREADS: usize = 4;
 /// The number of files that a thread takes at a time; as many are read before another thread has started.
@@ -440,6 +440,12 @@ fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
         }
     }
     Some(folder)
+}
+
+/// True if a file has the time and the size of this stamp.
+pub fn has_stamp(file: &Path, stamp: &FileStamp) -> bool {
+    let is_same = |metadata: Metadata| (modified(&metadata), metadata.len()) == (stamp.modified, stamp.size);
+    plain_file(file).is_ok_and(|found| found.is_some_and(is_same))
 }
 
 /// The metadata of a regular file; `None` if it does not exist or is a link, folder or device.

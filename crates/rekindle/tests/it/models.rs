@@ -222,16 +222,25 @@ fn rec_11_a_damaged_or_missing_model_is_listed_with_what_to_do() {
     let whole = fs::read(&path).unwrap();
     let doctor = |sandbox: &Sandbox| sandbox.rekindle(&["doctor", "--all"]).run().ok().stdout;
     assert!(doctor(&sandbox).contains("local/tiny is in use"));
+    sandbox.rekindle(&["save", "Releases are tagged on Tuesdays."]).run().ok();
 
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 0x40;
+    let mut newer = whole.clone();
+    newer[8] = 9;
     let cases = [
         (&whole[..whole.len() / 2], "the model file has "),
         (&flipped, "checksum"),
+        (&newer, "the model file has version 9"),
         (b"x", "not a model file"),
+        (b"", "not a model file"),
     ];
     for (bytes, why) in cases {
         fs::write(&path, bytes).unwrap();
+        // Words alone decide, and the answer says so; only `verify` reads all of a file, so a flipped bit is found later.
+        let answer = sandbox.rekindle(&["recall", "tagged on Tuesdays", "--json"]).run().ok().json();
+        assert!(text(&answer["results"][0], "text").contains("Releases are tagged"), "{answer}");
+        assert_eq!(answer["degraded"].as_array().unwrap().is_empty(), why == "checksum", "{answer}");
         let model = &listed(&sandbox)[1];
         assert_eq!((text(model, "name"), &model["in_use"]), ("local/tiny", &true.into()));
         assert!(text(model, "damaged").contains(why), "{model}");

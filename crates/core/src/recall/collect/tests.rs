@@ -6,6 +6,10 @@ use super::*;
 use crate::base::provenance::Origin;
 use crate::base::scope::ProjectId;
 use crate::base::time::{format_utc, parse};
+use crate::vault::daily_log::{
+    self, LogSection, LoggedHandoff, LoggedReceipts, LoggedReflection, ProposalEnd, ProposalReceipt,
+    ReceiptDecider, SectionSource, TimeOfDay,
+};
 use crate::vault::entry::Confidence;
 use crate::vault::lines::tests::document as markdown;
 use crate::vault::priority::Priority;
@@ -277,6 +281,38 @@ fn r_05_observations_are_documents() {
     assert_eq!(reviewed, [true, false, false, false, true, true, true]);
     assert_eq!(found[6].thread.as_deref(), Some("MemoryVault/memory/2026-11-15.md"));
     assert!(found.iter().all(|document| document.active));
+}
+
+#[test]
+fn r_18_what_rekindle_reports_about_itself_is_no_document() {
+    let (source, time) = (SectionSource::default(), "12:00".parse::<TimeOfDay>().unwrap());
+    let sections = [
+        LogSection::Handoff(LoggedHandoff {
+            source: SectionSource { session: Some("s-1".to_owned()), ..source.clone() },
+            time,
+            text: "The importer is half done; next is the retry of failed uploads.".to_owned(),
+        }),
+        LogSection::Reflected(LoggedReflection {
+            source: source.clone(),
+            time,
+            summary: "Looked at 2 sessions on 1 day. 1 proposal: 1 for Hard Rules.".to_owned(),
+            proposals: vec!["p-20261115-001".to_owned()],
+        }),
+        LogSection::Receipts(LoggedReceipts {
+            source,
+            time,
+            receipts: vec![ProposalReceipt {
+                id: "p-20261115-002".to_owned(),
+                end: ProposalEnd::Rejected,
+                by: ReceiptDecider::Person,
+                with: None,
+                text: "Never amend a pushed commit.".to_owned(),
+            }],
+        }),
+    ];
+    let log = sections.iter().fold(LOG.to_owned(), |log, section| daily_log::append(&log, section));
+    let found = collected("MemoryVault/memory/2026-11-15.md", &log);
+    assert_eq!(told(&found), told(&collected("MemoryVault/memory/2026-11-15.md", LOG)));
 }
 
 #[test]

@@ -7,7 +7,8 @@ use rekindle_core::recall::document::{FileStamp, SourceUnit};
 
 use super::IndexSnapshot;
 use crate::index::build::{PreparedDocument, PreparedUnit};
-use crate::index::format::VectorSpace;
+use crate::index::embedding::WindowSelection;
+use crate::index::format::{VectorSpace, WindowKind};
 use crate::index::merge::{MergedUnit, SegmentMerge};
 use crate::index::segment::{IndexSegment, StoredWindow};
 
@@ -32,7 +33,7 @@ impl IndexSnapshot {
     }
 
     /// The numbers of a file's documents, in order.
-    fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
+    pub(in crate::index) fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
         let ranges: Vec<Range<u32>> = self
             .segments
             .iter()
@@ -43,7 +44,7 @@ impl IndexSnapshot {
         ranges.into_iter().flatten().filter(|number| !self.is_replaced(*number))
     }
 
-    fn is_replaced(&self, number: u32) -> bool {
+    pub(super) fn is_replaced(&self, number: u32) -> bool {
         self.replaced.get(number as usize).copied().unwrap_or(true)
     }
 
@@ -85,6 +86,36 @@ impl IndexSnapshot {
         let documents = documents.collect();
         let unit = SourceUnit { path: newest.path.to_owned(), stamp: newest.stamp, documents: Vec::new() };
         Some(PreparedUnit { unit, documents, behind: None })
+    }
+
+    /// The paths after `after` of files with windows that have no vector, in order, with at most about `most`
+    /// documents.
+    pub fn paths_without_vectors(
+        &self,
+        after: Option<&str>,
+        selection: WindowSelection,
+        most: usize,
+    ) -> Vec<String> {
+        let kinds: &[WindowKind] = match selection {
+            WindowSelection::Whole => &[WindowKind::Whole],
+            WindowSelection::All => &[WindowKind::Whole, WindowKind::Fine],
+        };
+        let is_pending = |number: u32| {
+            self.locate(number).is_some_and(|(segment, local)| {
+                kinds.iter().any(|kind| segment.written_windows(local, *kind).pending() > 0)
+            })
+        };
+        let (mut paths, mut documents) = (Vec::new(), 0);
+        for path in self.stamps().into_keys().skip_while(|path| after.is_some_and(|after| *path <= after)) {
+            if documents >= most {
+                break;
+            }
+            if self.numbers_of(path).any(is_pending) {
+                documents += self.count_of(path);
+                paths.push(path.to_owned());
+            }
+        }
+        paths
     }
 
     /// The documents of a file in the delta.
@@ -146,17 +177,10 @@ impl IndexSnapshot {
         all
     }
 
-    /// The merge of the segments from this one on, without reading them into memory. `None` if vectors of
-    /// another model are dropped, so that the windows have to be embedded again.
-    pub(in crate::index) fn merge_since(
-        &self,
-        place: usize,
-        space: &VectorSpace,
-    ) -> Option<SegmentMerge<'_>> {
+    /// The merge of the segments from this one on, without reading them into memory. Vectors of another space are
+    /// dropped, so that the windows have to be embedded again.
+    pub(in crate::index) fn merge_since(&self, place: usize, space: &VectorSpace) -> SegmentMerge<'_> {
         let segments: Vec<&IndexSegment> = self.segments.iter().skip(place).collect();
-        if segments.is_empty() || !segments.iter().all(|segment| segment.space() == *space) {
-            return None;
-        }
         let mut all: BTreeMap<&str, MergedUnit<'_>> = BTreeMap::new();
         for (at, (segment, first)) in segments.iter().zip(self.first.iter().skip(place)).enumerate() {
             for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
@@ -178,7 +202,7 @@ impl IndexSnapshot {
         if place == 0 {
             all.retain(|_, unit| unit.stamp.is_some());
         }
-        Some(SegmentMerge::new(segments, all.into_values().collect()))
+        SegmentMerge::new(segments, all.into_values().collect(), space.clone())
     }
 
     /// The ranges of a segment's documents that no later segment replaces.

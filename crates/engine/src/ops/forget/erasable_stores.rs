@@ -1,36 +1,45 @@
 //! All stores of text, and the way to erase text from each.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rekindle_core::recall::document::Document;
+use rekindle_core::recall::document::FileStamp;
 use rekindle_core::vault::erase::ErasureTarget;
 use rekindle_core::vault::frontmatter::ParsedNote;
 use rekindle_core::vault::journal::{ChangeRoot, ChangedFile, FileOperation};
 use rekindle_core::vault::layout::{self, VaultShelf};
+use rekindle_core::vault::path::VaultPath;
 
 use super::PendingForget;
 use super::database::ErasableDatabase;
 use super::erasable_store::ErasableStore;
 use super::servers::ErasableServers;
-use crate::index::RecallIndex;
+use crate::index::{ErasureScope, RecallIndex};
 use crate::ops::backup::restore::{UNPACKED_FOLDER, any_file_matches, safety_copies};
-use crate::platform::disk::{self, FileContent, TEMPORARY_PREFIX};
+use crate::platform::disk::{self, TEMPORARY_PREFIX};
 use crate::platform::home::DataPaths;
 use crate::recall::messages::MessageStore;
 use crate::recall::usage::UsageSummary;
 use crate::vault::scan::all_files;
-use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
+use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal, sources};
 
 const VAULT_STORE: &str = "vault";
 const MESSAGES_STORE: &str = "messages";
 /// The stores that hold the words of users and agents unchanged.
 pub(super) const VERBATIM_STORES: [&str; 2] = [VAULT_STORE, MESSAGES_STORE];
 
+/// The minimum number of files per thread. Fewer are read before a thread has started.
+const MIN_FILES_PER_THREAD: usize = 500;
+/// A file that was changed this much before a search may have changed after it: not every file system has finer times.
+const CLOCK_GRANULARITY: Duration = Duration::from_secs(2);
+
 /// All stores. A store missing here would make `forget` report a false success.
 pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
     vec![
-        Box::new(ErasableDocuments { vault }),
+        Box::new(ErasableDocuments::new(vault)),
         Box::new(ErasableJournal { path: vault.places.journal_file() }),
         Box::new(ErasableJsonFolder { name: "spool", folder: vault.places.spool_folder() }),
         Box::new(ErasableJsonFolder { name: "logs", folder: vault.places.logs_folder() }),
@@ -52,14 +61,30 @@ pub(super) fn all_stores(vault: &Vault) -> Vec<Box<dyn ErasableStore + '_>> {
 /// Markdown and other files in the vault, and `Ideas.md`.
 struct ErasableDocuments<'a> {
     vault: &'a Vault,
+    /// The files that held the text, once they were searched.
+    searched: OnceCell<Vec<PathBuf>>,
 }
 
-impl ErasableDocuments<'_> {
-    fn files(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
-        let ideas = ChangedFile { root: ChangeRoot::Notes, path: layout::fixed_path(layout::IDEAS) };
-        files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
-        Ok(files)
+impl<'a> ErasableDocuments<'a> {
+    fn new(vault: &'a Vault) -> Self {
+        Self { vault, searched: OnceCell::new() }
+    }
+
+    /// The files to search: all of them, or after [`ErasableStore::erase`] those that held the text and those that may
+    /// have changed since. Reading a hundred thousand files takes most of the time of a forget.
+    fn unsearched(&self) -> Result<Vec<PathBuf>, Error> {
+        let files = self.files()?;
+        let Some(held) = self.searched.get() else { return Ok(files) };
+        let tombstones = self.vault.folder().join(layout::TOMBSTONES);
+        // The tombstones are in the same file system, whose clock may differ from ours, and they were written before
+        // the files were searched.
+        let Some(start) = disk::change_time(&tombstones).map(|at| at - CLOCK_GRANULARITY) else {
+            return Ok(files);
+        };
+        in_parallel(files, &|file, _| {
+            Ok(held.iter().any(|known| known == file)
+                || disk::change_time(file).is_none_or(|changed| changed >= start))
+        })
     }
 }
 
@@ -71,10 +96,10 @@ impl ErasableStore for ErasableDocuments<'_> {
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
         let gone: Vec<_> = going.files.iter().cloned().collect();
         let mut erased = self.vault.forget_in_generated_notes(&gone)?;
-        for file in self.files()? {
-            if self.vault.goes_whole(going, &file) || !file_contains(&file, target)? {
-                continue;
-            }
+        let mut files = self.files()?;
+        files.retain(|file| !self.vault.goes_whole(going, file));
+        let held = holding(files, target)?;
+        for file in self.searched.get_or_init(|| held) {
             erased += 1;
             let is_temporary = file
                 .file_name()
@@ -84,21 +109,28 @@ impl ErasableStore for ErasableDocuments<'_> {
                 let cut = |text: &str| {
                     if json { target.remove_json_blocks(text) } else { target.remove_blocks(text) }
                 };
-                cut_file(&file, cut)?.is_some_and(|left| self.says_nothing(&file, &left))
+                cut_file(file, cut)?.is_some_and(|left| self.says_nothing(file, &left))
             };
             if emptied {
-                disk::shred(&file).map_err(Error::io("remove", &file))?;
+                disk::shred(file).map_err(Error::io("remove", file))?;
             }
         }
         Ok(erased)
     }
 
     fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
-        holding(self.files()?, target)
+        holding(self.unsearched()?, target)
     }
 }
 
 impl ErasableDocuments<'_> {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
+        let ideas = ChangedFile { root: ChangeRoot::Notes, path: layout::fixed_path(layout::IDEAS) };
+        files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
+        Ok(files)
+    }
+
     /// True for an entry that has no other content: it is deleted. Any other document stays, however short.
     fn says_nothing(&self, file: &Path, left: &str) -> bool {
         let is_entry =
@@ -195,10 +227,10 @@ struct ErasableIndex<'a> {
 }
 
 impl ErasableIndex<'_> {
-    fn document_matches(target: &ErasureTarget, document: &Document) -> bool {
-        [&document.text, &document.title]
-            .into_iter()
-            .any(|text| target.matches_text(text) || target.matches_fragment(text))
+    /// True if a file of the vault is not the one that was indexed. `forget` does not change other files.
+    fn is_changed(&self, path: &str, stamp: &FileStamp) -> bool {
+        let inside = path.strip_prefix(&self.vault.folder_name()).and_then(|path| path.strip_prefix('/'));
+        inside.is_some_and(|path| !sources::has_stamp(&self.vault.folder().join(path), stamp))
     }
 }
 
@@ -208,23 +240,18 @@ impl ErasableStore for ErasableIndex<'_> {
     }
 
     fn erase(&self, going: &PendingForget, target: &ErasureTarget) -> Result<usize, Error> {
-        let files: Vec<String> =
-            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
-        let gone =
-            |document: &Document| files.contains(&document.path) || Self::document_matches(target, document);
-        self.index.erase(gone).map_err(Error::Index)
+        let name = |path: &VaultPath| format!("{}/{path}", self.vault.folder_name());
+        let paths = going.files.iter().map(name).collect();
+        let scope =
+            ErasureScope { paths: &paths, target, is_changed: &|path, stamp| self.is_changed(path, stamp) };
+        self.index.erase(&scope).map_err(Error::Index)
     }
 
     fn files_with(&self, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
-        let mut files: Vec<PathBuf> = self
-            .index
-            .all_documents()
-            .into_iter()
-            .filter(|(_, document)| Self::document_matches(target, document))
-            .map(|(file, _)| file)
-            .collect();
-        files.dedup();
-        Ok(files)
+        let paths = BTreeSet::new();
+        let scope =
+            ErasureScope { paths: &paths, target, is_changed: &|path, stamp| self.is_changed(path, stamp) };
+        Ok(self.index.files_with(&scope))
     }
 }
 
@@ -353,22 +380,40 @@ impl ErasableStore for ErasableJsonFolder {
     }
 }
 
-fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
-    files
-        .into_iter()
-        .filter_map(|file| file_contains(&file, target).map(|is_in| is_in.then_some(file)).transpose())
-        .collect()
+/// The files that contain the target.
+pub(super) fn holding(files: Vec<PathBuf>, target: &ErasureTarget) -> Result<Vec<PathBuf>, Error> {
+    if target.is_empty() {
+        return Ok(Vec::new());
+    }
+    in_parallel(files, &|file, buffer| {
+        // A larger file cannot be ours; it is the user's own.
+        let length = disk::read_into(file, MAX_NOTE_BYTES, buffer).map_err(Error::io("read", file))?;
+        Ok(length.is_some_and(|length| target.matches_file(&buffer[..length])))
+    })
 }
 
-pub(super) fn file_contains(file: &Path, target: &ErasureTarget) -> Result<bool, Error> {
-    if target.is_empty() {
-        return Ok(false);
-    }
-    match disk::read(file, MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
-        FileContent::Bytes(bytes) => Ok(target.matches_file(&bytes)),
-        // A larger file cannot be ours; it is the user's own.
-        FileContent::Missing | FileContent::NotAFile | FileContent::TooLarge(_) => Ok(false),
-    }
+/// The files that pass a test, which gets a buffer for their bytes.
+fn in_parallel(
+    files: Vec<PathBuf>,
+    is_wanted: &(impl Fn(&Path, &mut Vec<u8>) -> Result<bool, Error> + Sync),
+) -> Result<Vec<PathBuf>, Error> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = files.len().div_ceil(threads).max(MIN_FILES_PER_THREAD);
+    let search = |files: &[PathBuf]| {
+        let mut bytes = Vec::new();
+        files.iter().map(|file| is_wanted(file, &mut bytes)).collect::<Result<Vec<bool>, Error>>()
+    };
+    let mut shares = files.chunks(share);
+    let first = shares.next().unwrap_or_default();
+    let wanted = std::thread::scope(|scope| {
+        let others: Vec<_> = shares.map(|files| scope.spawn(move || search(files))).collect();
+        let mut wanted = search(first)?;
+        for other in others {
+            wanted.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok::<_, Error>(wanted)
+    })?;
+    Ok(files.into_iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(file, _)| file).collect())
 }
 
 /// Replaces a file with the result of `cut`, and returns that. A concurrent edit wins: its version is put

@@ -31,7 +31,7 @@ use crate::platform::disk::{self, TEMPORARY_PREFIX};
 use crate::platform::random;
 use crate::vault::commit::VaultWriter;
 use crate::vault::journal::VaultJournal;
-use crate::vault::scan::{all_files, walk_files};
+use crate::vault::scan::{all_files, walk_files_except};
 use crate::vault::{ChangeDraft, Error, FileWrite, Vault};
 
 /// The target of a forget.
@@ -255,15 +255,12 @@ impl Vault {
             return Ok(Vec::new());
         }
         let ideas = self.notes.join(layout::IDEAS);
-        let notes = walk_files(&self.notes).map_err(Error::io("read", &self.notes))?;
-        notes
+        let notes = walk_files_except(&self.notes, self.folder()).map_err(Error::io("read", &self.notes))?;
+        let notes = notes
             .into_iter()
             .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
-            .filter(|file| !file.starts_with(self.folder()) && *file != ideas)
-            .filter_map(|file| {
-                erasable_stores::file_contains(&file, target).map(|found| found.then_some(file)).transpose()
-            })
-            .collect()
+            .filter(|file| !file.starts_with(self.folder()) && *file != ideas);
+        erasable_stores::holding(notes.collect(), target)
     }
 }
 
@@ -297,7 +294,8 @@ impl VaultWriter<'_> {
         let target = going.target();
         self.write_tombstones(going)?;
         let mut places = Vec::new();
-        for store in erasable_stores::all_stores(vault) {
+        let stores = erasable_stores::all_stores(vault);
+        for store in &stores {
             places.push((store.name(), store.erase(going, &target)?));
         }
         // The journal was rewritten, so open it again.
@@ -311,7 +309,7 @@ impl VaultWriter<'_> {
             disk::shred(&file).map_err(Error::io("remove", &file))?;
         }
         let mut left = Vec::new();
-        for store in erasable_stores::all_stores(vault) {
+        for store in &stores {
             left.extend(store.files_with(&target)?);
         }
         if !left.is_empty() {

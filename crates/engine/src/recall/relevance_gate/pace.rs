@@ -11,6 +11,8 @@ use crate::platform::disk;
 /// The factor by which a measured cost must differ to be stored again, so that a hook does not write each
 /// time.
 const REWRITE_FACTOR: f64 = 1.5;
+/// The factor by which the cost shrinks each time that it left no time to read: after ten times, it is a third.
+const RETRY_FACTOR: f64 = 0.9;
 /// The default cost of a token in microseconds: that of a slow processor of 2026 without instructions for
 /// eight-bit products.
 const UNKNOWN_MICROS_PER_TOKEN: f64 = 200.0;
@@ -36,6 +38,20 @@ impl ReadingCost {
         Duration::from_secs_f64((micros * tokens as f64 / 1e6).min(3600.0))
     }
 
+    /// Lowers the stored cost a little, because it left no time to read. Otherwise a cost that was measured while the
+    /// machine was busy would never be measured again.
+    pub fn too_slow(&mut self) {
+        if let Some(micros) = self.micros_per_token {
+            self.store(micros * RETRY_FACTOR);
+        }
+    }
+
+    fn store(&mut self, micros: f64) {
+        self.micros_per_token = Some(micros);
+        disk::write_atomic(&self.file, format!("{micros:.1}\n").as_bytes())
+            .ignore_failure("the next process measures again");
+    }
+
     /// Records that a thread took `time` for `tokens`, and stores the cost if it changed.
     pub fn measured(&mut self, tokens: usize, time: Duration) {
         let micros = time.as_secs_f64() * 1e6 / tokens.max(1) as f64;
@@ -43,9 +59,7 @@ impl ReadingCost {
             .micros_per_token
             .is_none_or(|known| micros > known * REWRITE_FACTOR || micros * REWRITE_FACTOR < known);
         if is_news && micros > 0.0 {
-            self.micros_per_token = Some(micros);
-            disk::write_atomic(&self.file, format!("{micros:.1}\n").as_bytes())
-                .ignore_failure("the next process measures again");
+            self.store(micros);
         }
     }
 }
@@ -67,6 +81,13 @@ mod tests {
         assert_eq!(std::fs::read(&file).unwrap(), before, "nearly the same is no news");
         pace.measured(100, Duration::from_millis(9));
         assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(9));
+        // One slow moment does not keep the model from reading for ever.
+        let mut tries = 0;
+        while ReadingCost::read(&file).estimate(100) > Duration::from_millis(3) {
+            ReadingCost::read(&file).too_slow();
+            tries += 1;
+        }
+        assert!((5..20).contains(&tries), "{tries}");
         for damage in ["", "fast", "NaN", "-3", "inf"] {
             disk::write_atomic(&file, damage.as_bytes()).unwrap();
             assert_eq!(ReadingCost::read(&file).estimate(100), Duration::from_millis(20), "{damage}");

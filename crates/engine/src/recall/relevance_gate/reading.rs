@@ -68,7 +68,12 @@ pub(super) fn read<Text: AsRef<str>>(
             passages.by_ref().take(THREADS).map(|text| passage_of(text.as_ref())).collect();
         let Some(tokens) = some.iter().map(|passage| prompt.tokens() + passage.tokens()).max() else { break };
         let start = Instant::now();
-        if budget.as_ref().is_some_and(|(end, pace)| start + pace.estimate(tokens) > *end) {
+        if let Some((end, pace)) = &mut budget
+            && start + pace.estimate(tokens) > *end
+        {
+            if start < *end && found.passages_read == 0 {
+                pace.too_slow();
+            }
             return RelevanceEvidence { out_of_time: true, ..evidence };
         }
         let scores = cross_encoder.score_batch(&prompt, &some, THREADS);

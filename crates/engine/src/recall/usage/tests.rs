@@ -94,11 +94,11 @@ fn fbk_03_what_the_lines_come_to_can_be_deleted_and_made_again() {
     turns(&path, "m", UsageSignal::Missed, 1);
     let read = UsageSummary::read(&path);
     assert_eq!((read.memory_usage("m").used, read.memory_usage("m").missed), (3, 1));
-    assert_eq!(read.standings.len(), before.standings.len());
+    assert_eq!(read.standings().len(), before.standings().len());
     std::fs::remove_file(summary_path(&path)).unwrap();
-    assert_eq!(UsageSummary::read(&path).standings, read.standings);
+    assert_eq!(UsageSummary::read(&path).standings(), read.standings());
     std::fs::write(summary_path(&path), "rubbish").unwrap();
-    assert_eq!(UsageSummary::read(&path).standings, read.standings);
+    assert_eq!(UsageSummary::read(&path).standings(), read.standings());
 }
 
 #[test]
@@ -132,6 +132,29 @@ fn b_08_what_was_said_about_a_forgotten_memory_goes() {
     assert_eq!(UsageSummary::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
 }
 
+#[test]
+fn fbk_03_every_memory_is_found_in_the_sum_whatever_its_name() {
+    let (_folder, path) = log();
+    let odd = ["", "a\tb", "a\nb", "\"", "ä", "m-1", "m-10", "m-1\u{0}", "z/☃.md#1", "\\"];
+    let ids: Vec<String> = (0..1500).map(|number| format!("m-{number}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).chain(odd).collect();
+    UsageSummary::record_recalled(&path, &ids, at(5)).unwrap();
+    UsageSummary::write_summary(&path).unwrap();
+    let usage = UsageSummary::read(&path);
+    assert!(usage.recent.is_empty(), "nothing is left to parse");
+    for id in &ids {
+        let twice = u32::from(["m-1", "m-10"].contains(id));
+        assert_eq!(usage.memory_usage(id).recall_count, 1 + twice, "{id:?}");
+    }
+    for absent in ["m-1500", "m", "zz", " "] {
+        assert_eq!(usage.memory_usage(absent), MemoryUsage::default());
+    }
+    // That of an earlier version is made again.
+    let all = usage.standings();
+    std::fs::write(summary_path(&path), r#"{"version":1,"bytes":9,"since":1,"standings":{}}"#).unwrap();
+    assert_eq!(UsageSummary::read(&path).standings(), all);
+}
+
 /// Invalid bytes between valid lines stop nothing.
 #[test]
 fn fbk_03_b_08_a_byte_that_is_no_text_stops_nothing() {
@@ -149,8 +172,11 @@ fn fbk_03_b_08_a_byte_that_is_no_text_stops_nothing() {
     );
     let before = UsageSummary::read(&path);
     UsageSummary::write_summary(&path).unwrap();
-    assert_eq!(UsageSummary::load_summary(&path).unwrap().bytes, path.metadata().unwrap().len());
-    assert_eq!(UsageSummary::read(&path).standings, before.standings);
+    assert_eq!(
+        StoredUsage::open(&summary_path(&path), &path).unwrap().log_bytes(),
+        path.metadata().unwrap().len()
+    );
+    assert_eq!(UsageSummary::read(&path).standings(), before.standings());
     assert_eq!(UsageSummary::erase(&path, |id| id == "gone").unwrap(), 3);
     assert_eq!(UsageSummary::usage_counts(&path), UsageCounts { used: 3, ..UsageCounts::default() });
     let left = std::fs::read(&path).unwrap();
@@ -180,7 +206,7 @@ proptest! {
         let readable = lines.iter().filter(|line| line.is_ok()).count();
         let usage = UsageSummary::read(&path);
         prop_assert_eq!(usage.memory_usage("m").recall_count as usize, readable);
-        prop_assert_eq!(usage.standings.len(), readable.min(1));
+        prop_assert_eq!(usage.standings().len(), readable.min(1));
         // The other readers may return an error but must not panic.
         UsageSummary::usage_counts(&path);
         drop((UsageSummary::write_summary(&path), UsageSummary::erase(&path, |id| id == "n")));
@@ -221,13 +247,13 @@ proptest! {
     #[test]
     fn fbk_03_where_the_sum_cannot_be_read_the_lines_tell(damage in damage()) {
         let (_folder, path) = settled();
-        let truth = UsageSummary::read(&path);
+        let truth = UsageSummary::read(&path).standings();
         let sum = std::fs::read(summary_path(&path)).unwrap();
         std::fs::write(summary_path(&path), damage.to(&sum)).unwrap();
         let read = UsageSummary::read(&path);
-        prop_assert!(read.standings.values().all(|standing| (-1.0..=1.0).contains(&standing.strength())));
-        if UsageSummary::load_summary(&path).is_none() {
-            prop_assert_eq!(read.standings, truth.standings);
+        prop_assert!(read.standings().values().all(|standing| (-1.0..=1.0).contains(&standing.strength())));
+        if StoredUsage::open(&summary_path(&path), &path).is_none() {
+            prop_assert_eq!(read.standings(), truth);
         }
         UsageSummary::write_summary(&path).unwrap();
     }
@@ -235,8 +261,8 @@ proptest! {
     #[test]
     fn fbk_03_any_bytes_may_stand_where_the_sum_was(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let (_folder, path) = settled();
-        let truth = UsageSummary::read(&path);
+        let truth = UsageSummary::read(&path).standings();
         std::fs::write(summary_path(&path), bytes).unwrap();
-        prop_assert_eq!(UsageSummary::read(&path).standings, truth.standings);
+        prop_assert_eq!(UsageSummary::read(&path).standings(), truth);
     }
 }
