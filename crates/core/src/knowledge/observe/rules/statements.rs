@@ -30,10 +30,6 @@ const MIN_TELLING_WORDS: usize = 3;
 const MIN_SHORT_LASTING: f32 = 0.65;
 /// The margin by which the probability of a one-off may exceed that of a lasting statement.
 const MAX_ONCE_MARGIN: f32 = 0.2;
-/// The minimum probability at which a sentence of the user is in force at once; a less certain one is proposed …
-const MIN_SURE_LASTING: f32 = 0.65;
-/// … and so is one with a higher probability of a one-off.
-const MAX_SURE_ONCE: f32 = 0.3;
 /// The minimum probability for a sentence of the agent.
 const MIN_AGENT_LASTING: f32 = 0.5;
 /// The maximum number of sentences kept per answer.
@@ -163,7 +159,7 @@ pub(super) fn of_person(
     Some(FindingDraft {
         kind,
         priority: Priority::High,
-        strength: strength_of(labels),
+        strength: StatementStrength::Explicit,
         sentiment: None,
         origin: MessageRole::User.origin(),
         everywhere: is_everywhere(sentence.text, labels.everywhere),
@@ -174,14 +170,6 @@ pub(super) fn of_person(
         at: sentence.at,
         messages: vec![sentence.at],
     })
-}
-
-fn strength_of(labels: &StatementLabels) -> StatementStrength {
-    if labels.lasting >= MIN_SURE_LASTING && labels.once <= MAX_SURE_ONCE {
-        StatementStrength::Explicit
-    } else {
-        StatementStrength::Implied
-    }
 }
 
 /// True if a statement may have a global scope, so that the user is asked: by its words, or by a high
@@ -430,15 +418,6 @@ mod tests {
         }
         assert_eq!(capital("staging is on 5433"), "Staging is on 5433");
         assert_eq!(capital("apperr.Wrap wraps"), "apperr.Wrap wraps");
-    }
-
-    #[test]
-    fn r_14_only_a_clear_statement_is_in_force_at_once() {
-        let strength =
-            |lasting, once| strength_of(&StatementLabels { lasting, once, ..StatementLabels::default() });
-        assert_eq!(strength(0.9, 0.1), StatementStrength::Explicit);
-        assert_eq!(strength(0.5, 0.1), StatementStrength::Implied, "perhaps a request");
-        assert_eq!(strength(0.9, 0.5), StatementStrength::Implied, "perhaps for this once");
     }
 
     #[test]
