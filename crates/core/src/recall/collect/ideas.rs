@@ -34,8 +34,9 @@ pub(super) fn documents(file: &CollectedFile<'_>) -> Vec<Document> {
 fn idea(file: &CollectedFile<'_>, entry: &IdeaEntry, lines: std::ops::Range<usize>) -> Document {
     let heading = u32::try_from(entry.line).unwrap_or(u32::MAX);
     let body = note::below_heading(file, &lines);
+    let last = note::last_heading_line(file, &lines).unwrap_or(heading);
     let text = visible_words(&file.lines, body)
-        .unwrap_or(LocatedText { text: entry.title.clone(), lines: (heading, heading) });
+        .unwrap_or(LocatedText { text: entry.title.clone(), lines: (heading, last) });
     // The scope mark is not part of the text.
     let words = |line: &str| scope_mark::split(line).map_or(line, |(words, _)| words).to_owned();
     let project_note = match entry.project {

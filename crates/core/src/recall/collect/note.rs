@@ -98,7 +98,8 @@ pub(super) fn section_documents(
         }
         // A heading without text is a note too.
         if found.len() == before && !heading.is_empty() && source == DocumentSource::Note {
-            let text = LocatedText { text: heading.clone(), lines: (first, first) };
+            let last = last_heading_line(file, &section.lines).unwrap_or(first);
+            let text = LocatedText { text: heading.clone(), lines: (first, last) };
             found.push(Document { kind: heading, ..file.document(source, text) });
         }
     }
@@ -117,6 +118,14 @@ pub(super) fn below_heading(file: &CollectedFile<'_>, section: &Range<usize>) ->
         )
     };
     section.clone().find(|at| !is_above(at)).unwrap_or(section.end)..section.end
+}
+
+/// The number of the last line of a section's headings. The words of an underlined one can have several lines.
+pub(super) fn last_heading_line(file: &CollectedFile<'_>, section: &Range<usize>) -> Option<u32> {
+    let is_heading = |at: &usize| {
+        matches!(file.lines[*at].kind, LineKind::Heading { .. } | LineKind::HeadingContinuation { .. })
+    };
+    section.clone().rev().find(is_heading).map(|at| number(&file.lines[at]))
 }
 
 /// Finds runs of lines that `belongs` accepts.

@@ -590,6 +590,13 @@ proptest! {
 }
 
 #[test]
+fn a_heading_over_two_lines_occurs_in_the_file() {
+    for path in PATHS {
+        holds(path, "a\n**Trigger**: x\n---").unwrap();
+    }
+}
+
+#[test]
 fn r_05_entries_kept_from_the_inbox_count_as_reviewed() {
     let inboxed = "---\nid: m-7k2d9q0x1abc\nkind: fix\norigin: agent\nsession: s-1\n---\n\nPort 5433.\n";
     let flags = |path: &str, text: &str| {
