@@ -20,22 +20,22 @@ use crate::error::CliError;
 
 /// The folder by which Obsidian knows its vaults.
 const OBSIDIAN_FOLDER: &str = ".obsidian";
-/// The most memories in the list of the home note.
+/// The maximum number of memories in the list of the home note.
 const MAX_LATEST: usize = 15;
-/// The most memories in the note of a project.
+/// The maximum number of memories in the note of a project.
 const MAX_IN_PROJECT: usize = 400;
-/// The most notes that link to a project's memories.
+/// The maximum number of notes that link to a project's memories.
 const MAX_BACKLINKS: usize = 50;
 
-/// What was done.
+/// The outcome of writing the derived notes.
 #[derive(Debug, Default)]
 pub(crate) struct HomeNotesReport {
     /// The number of derived notes.
     pub(crate) notes: usize,
     pub(crate) written: usize,
-    /// The copies of versions that the person had changed.
+    /// The copies of versions that the user had changed.
     pub(crate) copies: Vec<PathBuf>,
-    /// The notes of the person that have our name.
+    /// The user's own notes under the names of derived ones.
     pub(crate) theirs: Vec<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! What the terminal can, from the page: settings, the hooks' probe, the inbox, patches; and what goes wrong.
+//! Actions of the page that the terminal has too: settings, the probe of hooks, the inbox and patches; and bad input.
 
 use std::fs;
 use std::time::Duration;

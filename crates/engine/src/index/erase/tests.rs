@@ -23,8 +23,8 @@ fn telling(path: &str, seed: usize, count: usize, says: impl Fn(usize) -> bool) 
     unit
 }
 
-/// What is left of a unit.
-fn left(mut unit: PreparedUnit, paths: &BTreeSet<String>) -> Option<PreparedUnit> {
+/// The unit without the documents that hold the secret; `None` if its file is gone or nothing remains.
+fn without_secret(mut unit: PreparedUnit, paths: &BTreeSet<String>) -> Option<PreparedUnit> {
     let before = unit.documents.len();
     unit.documents.retain(|prepared| !prepared.document.text.contains(SECRET));
     (!paths.contains(&unit.unit.path) && (before == 0 || !unit.documents.is_empty())).then_some(unit)
@@ -192,7 +192,7 @@ proptest! {
             erase(&index, &other, &ErasureTarget::new(&["x"]));
             gone.extend(other);
         }
-        units = truth.into_values().filter_map(|unit| left(unit, &gone)).collect();
+        units = truth.into_values().filter_map(|unit| without_secret(unit, &gone)).collect();
         let fresh = RecallIndex::in_folder(folder.path().join("fresh"));
         publish(&fresh, &units);
         let expected = fresh.open().unwrap().unwrap();

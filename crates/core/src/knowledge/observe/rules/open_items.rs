@@ -55,7 +55,7 @@ we'll | we're | i'll | it'll | let's | lets | leave | do | finish | get | see | 
 lass | lassen | machen | mach | sehen | schauen | weiter | rest | morgen | montag | nächste | nächsten | nächstes | woche | mal | später
 dejamos | deja | vemos | seguimos | hacemos | resto | mañana | lunes | próxima | semana | vez | sesión | tarde
 verra | voit | fait | fera | finit | laisse | reste | demain | lundi | semaine | prochaine | fois | tard
-vemos | deixa | continuamos | fazemos | resto | amanhã | segunda | próxima | semana | vez | tarde";
+deixa | continuamos | fazemos | amanhã | segunda";
 
 /// The tasks postponed at the end of the session, and open items of its lists.
 pub(super) fn open_item_drafts(view: &SessionView<'_>) -> Vec<FindingDraft> {
